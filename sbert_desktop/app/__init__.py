@@ -1,0 +1,1 @@
+"""Use cases: the only place that knows several rooms. No Qt, and nothing heavy at import."""

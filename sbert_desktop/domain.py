@@ -1,0 +1,554 @@
+"""The vocabulary of the program: frozen records, id types and the Protocols between rooms.
+
+Every room may import this module; it imports numpy and the standard library only. Words follow
+DESIGN section 7. Offsets are always **code points** into the stored, normalised text, as
+half-open ranges ``[start, end)``. Times are seconds (float) unless a name says ``_ns``/``_ms``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import NewType, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+FolderId = NewType("FolderId", int)
+FileId = NewType("FileId", int)
+ContentId = NewType("ContentId", int)
+PassageId = NewType("PassageId", int)
+JobId = NewType("JobId", str)
+
+Vectors = NDArray[np.float32]  # [n, dimension], rows of unit length
+Mask = NDArray[np.bool_]
+
+# ---------------------------------------------------------------- files and their text
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file as the scan saw it; ``content_hash`` is the sha256 hex of its bytes or ``""``."""
+
+    path: Path
+    size: int
+    mtime_ns: int
+    device: int = 0
+    inode: int = 0
+    content_hash: str = ""
+    member: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Maps a stretch of the text onto the characters of a PDF page.
+
+    ``length`` code points from ``text_start`` on are the characters ``char_start`` and following
+    of page ``page`` (1-based) in pdfium's own character numbering.
+    """
+
+    text_start: int
+    page: int
+    char_start: int
+    length: int
+
+
+class BlockKind(StrEnum):
+    """What a block of text is; ``FURNITURE`` is findable by words but not embedded."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    TABLE = "table"
+    CODE = "code"
+    HEADER = "header"  # mail header lines, front matter
+    FURNITURE = "furniture"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of the text with one kind and one location."""
+
+    start: int
+    end: int
+    kind: BlockKind = BlockKind.PARAGRAPH
+    page: int | None = None
+    heading: str = ""
+    part: str = ""
+    runs: tuple[Run, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a file was not read, or only in part. ``partial``: some text was still read."""
+
+    code: str
+    message: str
+    hint: str = ""
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedText:
+    """The normalised text of one document with its blocks, ordered and not overlapping.
+
+    ``title`` and ``date`` come from the document itself (``""`` / ``None`` where it has none);
+    ``language`` is an ISO 639-1 code or ``""`` when too short to tell.
+    """
+
+    format: str
+    text: str
+    blocks: tuple[Block, ...] = ()
+    title: str = ""
+    date: float | None = None
+    language: str = ""
+    problems: tuple[Problem, ...] = ()
+    metadata: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where in a document a passage begins: page (1-based), heading path, part (mail, slide...)."""
+
+    page: int | None = None
+    heading: str = ""
+    part: str = ""
+
+    def label(self) -> str:
+        """Gives the short form that a result list shows, e.g. ``p. 3`` or a heading."""
+        if self.page is not None:
+            return f"p. {self.page}"
+        return self.part or self.heading
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One stretch of a document's text that gets one vector.
+
+    ``context`` (title and heading, from the content, never the path) is put before the text when
+    it is encoded; ``embedded`` is False for furniture, which is findable by words only.
+    """
+
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    context: str = ""
+    location: Location = Location()
+    embedded: bool = True
+
+    def encoder_input(self) -> str:
+        """Gives the exact text that the encoder sees."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRules:
+    """How texts are cut into passages; part of a segmentation's identity.
+
+    Args:
+        max_tokens: Content tokens (special tokens not counted) that a passage may hold at most,
+            context included.
+        overlap_tokens: Whole sentences of at most this many tokens are repeated at a cut.
+        context: ``none``, ``title``, ``heading`` or ``title+heading``.
+        version: Raised whenever the splitter's output changes for the same rules.
+    """
+
+    max_tokens: int = 254
+    overlap_tokens: int = 0
+    context: str = "none"
+    version: int = 1
+
+    def key(self) -> str:
+        """Gives a stable identity string."""
+        return f"v{self.version}:{self.max_tokens}:{self.overlap_tokens}:{self.context}"
+
+
+# ---------------------------------------------------------------- encoder
+
+
+class Tokenizer(Protocol):
+    """What the splitter needs of an encoder's tokenizer."""
+
+    @property
+    def key(self) -> str:
+        """Stable identity (sha256 of the tokenizer file, or a name for the fake)."""
+        ...
+
+    def offsets(self, text: str) -> NDArray[np.int32]:
+        """Gives the code-point range of each content token, int32 [tokens, 2], untruncated."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderInfo:
+    """What an encoder is; ``fingerprint`` names its space (precision float32/bf16 left out)."""
+
+    fingerprint: str
+    name: str
+    dimension: int
+    max_tokens: int
+    pooling: str
+    backend: str
+    device: str
+    precision: str
+    languages: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+class Encoder(Protocol):
+    """A bi-encoder: one pass per text, unit vectors, cosine as similarity."""
+
+    @property
+    def info(self) -> EncoderInfo:
+        """Gives the identity and the live backend (may change after an out-of-memory fall-back)."""
+        ...
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Gives the tokenizer that passages are split with."""
+        ...
+
+    def encode_passages(self, texts: Sequence[str], context: JobContext | None = None) -> Vectors:
+        """Encodes passages in bulk, float32 [n, dimension] of unit rows, in the order given.
+
+        Yields to queries between batches and calls ``context.check()`` per batch.
+        """
+        ...
+
+    def encode_query(self, text: str) -> NDArray[np.float32]:
+        """Encodes one query ahead of any bulk work, float32 [dimension] of unit length."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> int:
+        """Counts the tokens (special ones included, truncated to max tokens) of the texts."""
+        ...
+
+    def close(self) -> None:
+        """Ends children and frees the model; idempotent."""
+        ...
+
+
+# ---------------------------------------------------------------- children and jobs
+
+
+class Child(Protocol):
+    """One isolated child process that answers requests, one at a time."""
+
+    def request(
+        self, header: Mapping[str, object], payload: bytes = b"", *, timeout: float | None = None
+    ) -> tuple[dict[str, object], bytes]:
+        """Sends one request and gives the reply's header and payload.
+
+        Raises:
+            JobError: ``child-timeout``, ``child-died`` or ``child-refused``; the child is dead
+                after the first two and must be replaced.
+        """
+        ...
+
+    def close(self) -> None:
+        """Ends the child; idempotent."""
+        ...
+
+
+class JobContext(Protocol):
+    """What a running job may say and must ask."""
+
+    def check(self) -> None:
+        """Waits while the job is paused; raises Cancelled after a cancel. Call it per file/batch."""
+        ...
+
+    def progress(self, phase: str, done: int, total: int | None, detail: str = "") -> None:
+        """Reports progress; cheap enough to be called per file."""
+        ...
+
+    def partial(self, result: object) -> None:
+        """Hands a piece of the result to the window before the end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a job ended without a result. ``is_bug`` means our fault: it carries a traceback."""
+
+    code: str
+    message: str
+    hint: str = ""
+    is_bug: bool = False
+    traceback: str = ""
+
+
+class Outcome(StrEnum):
+    """How a job ended."""
+
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    SUPERSEDED = "superseded"  # a newer request of the same key took its place
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A job has begun to run."""
+
+    job_id: JobId
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job is; ``total`` is None while it is not known."""
+
+    job_id: JobId
+    phase: str
+    done: int
+    total: int | None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """A piece of a result, ahead of the end."""
+
+    job_id: JobId
+    result: object
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The one last event of every job."""
+
+    job_id: JobId
+    outcome: Outcome
+    result: object = None
+    failure: Failure | None = None
+
+
+Event = Started | Progress | Partial | Finished
+
+# ---------------------------------------------------------------- search
+
+
+class Mode(StrEnum):
+    """Which of the two rankings are used."""
+
+    HYBRID = "hybrid"
+    SEMANTIC = "semantic"
+    KEYWORD = "keyword"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which documents may be found; every field narrows, empty means any.
+
+    ``folder``: absolute path, sub-folders included. ``types``: lower-case extensions without dot.
+    ``after``/``before``: seconds since the epoch, ``after`` inclusive, ``before`` exclusive,
+    compared with the document's own date, else the file's modification time.
+    """
+
+    folder: Path | None = None
+    types: tuple[str, ...] = ()
+    after: float | None = None
+    before: float | None = None
+    languages: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.folder is not None
+            or self.types
+            or self.after is not None
+            or self.before is not None
+            or self.languages
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One search as the person asked it.
+
+    ``words_weight`` in [0, 1] is the share of BM25 in the hybrid score (0.3 measured best).
+    ``by``: ``document`` groups the passages of one document, ``passage`` does not.
+    """
+
+    text: str
+    mode: Mode = Mode.HYBRID
+    top: int = 10
+    filters: Filters = Filters()
+    by: str = "document"
+    words_weight: float = 0.3
+    passages_per_document: int = 3
+
+
+class ScoreKind(StrEnum):
+    """What the order of the hits used."""
+
+    COSINE = "cosine"
+    BM25 = "bm25"
+    FUSED = "fused"
+    RERANK = "rerank"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One passage found. ``score`` in [0, 1] is what the order used; parts are None if absent."""
+
+    passage_id: PassageId
+    content_id: ContentId
+    score: float
+    score_kind: ScoreKind
+    cosine: float | None
+    bm25: float | None
+    meaning_rank: int | None = None
+    words_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHits:
+    """One document found, with its best passages, best first; ``more`` counts further ones."""
+
+    content_id: ContentId
+    hits: tuple[Hit, ...]
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """The ranked outcome of one query on one snapshot."""
+
+    documents: tuple[DocumentHits, ...]
+    generation: int
+    passages: int  # live passages in the library
+    embedded: int  # of these, findable by meaning
+    candidates: int  # passages that entered the ranking
+
+
+class NeighbourIndex(Protocol):
+    """The ANN accelerator over the first ``rows`` rows of a space."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows, from the first on, the index covers."""
+        ...
+
+    def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], Vectors]:
+        """Gives row numbers int64 [<=k] and cosines float32 [<=k], best first; dead rows too."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRecord:
+    """A passage with what a hit needs to be shown.
+
+    ``paths`` lists every place where the content lies, the best one (shortest) first.
+    """
+
+    passage_id: PassageId
+    content_id: ContentId
+    text: str
+    start: int
+    end: int
+    location: Location
+    title: str
+    format: str
+    language: str
+    date: float
+    paths: tuple[SourceFile, ...]
+
+
+class Snapshot(Protocol):
+    """One consistent state of the library for one space: arrays, not a transaction."""
+
+    @property
+    def generation(self) -> int:
+        """Rises with every commit that changes what can be found."""
+        ...
+
+    @property
+    def vectors(self) -> Vectors:
+        """Committed rows, float32 [rows, dimension]; read-only."""
+        ...
+
+    @property
+    def alive(self) -> Mask:
+        """bool [rows]: False where the document was removed or replaced."""
+        ...
+
+    @property
+    def passage_ids(self) -> NDArray[np.int64]:
+        """int64 [rows]: the passage of each row."""
+        ...
+
+    @property
+    def contents(self) -> NDArray[np.int64]:
+        """int64 [rows]: the content of each row."""
+        ...
+
+    @property
+    def passages(self) -> int:
+        """Live passages meant to be embedded, with a vector or not yet."""
+        ...
+
+    @property
+    def index(self) -> NeighbourIndex | None:
+        """The accelerator, or None: then every search is exact."""
+        ...
+
+    def select(self, filters: Filters) -> Mask | None:
+        """Gives bool [max content id + 1], True where the content passes; None when all do."""
+        ...
+
+    def keyword(
+        self, text: str, mask: Mask | None, limit: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+        """BM25 search by words.
+
+        Args:
+            text: Raw words of the person; never a syntax error.
+            mask: As ``select`` gives; applied before ``limit``.
+            limit: At most so many passages.
+
+        Returns:
+            Passage ids int64 [m], BM25 scores float64 [m] (positive, larger is better, best
+            first) and content ids int64 [m].
+        """
+        ...
+
+    def fetch(self, passage_ids: Sequence[int]) -> dict[int, PassageRecord]:
+        """Reads text and places of passages; ids that are gone are left out."""
+        ...
+
+
+# ---------------------------------------------------------------- paths as text
+
+
+def display_path(path: str | bytes | os.PathLike[str]) -> str:
+    """Gives a path as text that can be printed, encoded and shown on one line.
+
+    Bytes that are not UTF-8 become U+FFFD; control and bidi characters become their visible
+    escape, so that a name can neither break a line nor turn the text around it.
+    """
+    raw = os.fsencode(path).decode("utf-8", "replace")
+    out = []
+    for ch in raw:
+        code = ord(ch)
+        if code < 32 or 127 <= code < 160 or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069:
+            out.append(f"\\u{code:04x}" if code > 127 else {10: "\\n", 13: "\\r", 9: "\\t"}.get(code, f"\\x{code:02x}"))
+        elif code in (0x200E, 0x200F, 0x061C):
+            out.append(f"\\u{code:04x}")
+        else:
+            out.append(ch)
+    return "".join(out)
+
+
+def short_path(path: str | bytes | os.PathLike[str]) -> str:
+    """Gives the display path with the home folder written as ``~``."""
+    text = display_path(path)
+    home = display_path(Path.home())
+    if text == home:
+        return "~"
+    return "~" + text[len(home) :] if text.startswith(home + os.sep) else text
+
+
+

@@ -1,0 +1,70 @@
+"""Every path that the program uses, in one place.
+
+``SBERT_DESKTOP_LIBRARY`` names the library; ``SBERT_DESKTOP_HOME`` moves settings, caches and the
+default library together (tests and portable installations use it).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+APP = "sbert-desktop"
+
+
+def _base(kind: str) -> Path:
+    home = os.environ.get("SBERT_DESKTOP_HOME")
+    if home:
+        return Path(home) / kind
+    import platformdirs
+
+    dirs = platformdirs.PlatformDirs(APP, appauthor=False)
+    return {"config": dirs.user_config_path, "cache": dirs.user_cache_path, "data": dirs.user_data_path,
+            "state": dirs.user_state_path}[kind]
+
+
+def default_library() -> Path:
+    """Gives the library that is opened when none is named."""
+    named = os.environ.get("SBERT_DESKTOP_LIBRARY")
+    return Path(named).expanduser() if named else _base("data") / "library"
+
+
+def settings_file() -> Path:
+    """Gives the sparse TOML file of changed settings."""
+    return _base("config") / "settings.toml"
+
+
+def state_file() -> Path:
+    """Gives the file in which the window remembers its geometry and history."""
+    return _base("state") / "window.json"
+
+
+def log_dir() -> Path:
+    """Gives the folder of the rotating logs."""
+    return _base("state") / "logs"
+
+
+def model_cache() -> Path:
+    """Gives the folder of converted models, one sub-folder per weights fingerprint."""
+    return _base("cache") / "models"
+
+
+def models_dir() -> Path:
+    """Gives the folder of models that the person added."""
+    return _base("data") / "models"
+
+
+def resource(*parts: str) -> Path:
+    """Finds a file of ``resources/`` in a source tree, an installed wheel and a frozen program."""
+    import sys
+
+    here = Path(__file__).resolve().parent
+    roots = [here / "resources", here.parent / "resources"]
+    frozen = getattr(sys, "_MEIPASS", None)
+    if frozen:
+        roots.insert(0, Path(frozen) / "resources")
+    for root in roots:
+        found = root.joinpath(*parts)
+        if found.exists():
+            return found
+    return roots[-1].joinpath(*parts)
