@@ -222,6 +222,21 @@ class Encoder(Protocol):
         """Encodes one query ahead of any bulk work, float32 [dimension] of unit length."""
         ...
 
+    def encode_now(self, texts: Sequence[str]) -> Vectors:
+        """Encodes a few passages or sentences ahead of any bulk work, float32 [n, dimension].
+
+        For what a person waits for (best sentences); use ``encode_passages`` for bulk.
+        """
+        ...
+
+    def hold_bulk(self, seconds: float = 1.0) -> None:
+        """Makes bulk encoding step aside for so long, because the person types. Never waits."""
+        ...
+
+    def set_pace(self, *, gentle: bool) -> None:
+        """Gentle uses about half the cores for bulk work; takes effect at the next batch."""
+        ...
+
     def count_tokens(self, texts: Sequence[str]) -> int:
         """Counts the tokens (special ones included, truncated to max tokens) of the texts."""
         ...
@@ -255,6 +270,11 @@ class Child(Protocol):
 
 class JobContext(Protocol):
     """What a running job may say and must ask."""
+
+    @property
+    def paused(self) -> bool:
+        """True while ``check`` would wait: commit what you hold before you call it."""
+        ...
 
     def check(self) -> None:
         """Waits while the job is paused; raises Cancelled after a cancel. Call it per file/batch."""
