@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from sbert_desktop.domain import Encoder
+from sbert_desktop.domain import Encoder, Vectors
 from sbert_desktop.encoder.hashing import HashingEncoder
 from sbert_desktop.encoder.pacing import EncodeStats, Gate
 
@@ -17,6 +18,10 @@ class PacedEncoder(Encoder, Protocol):
     @property
     def stats(self) -> EncodeStats:
         """Gives what bulk encoding did so far."""
+        ...
+
+    def encode_now(self, texts: Sequence[str]) -> Vectors:
+        """Encodes a few passages (the sentences of the hits shown) ahead of bulk work, as ``encode_passages``."""
         ...
 
     def hold_bulk(self, seconds: float = 1.0) -> None:
