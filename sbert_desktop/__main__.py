@@ -31,6 +31,8 @@ def child_main(kind: str) -> int:
     from sbert_desktop.wire import serve
 
     cut_telemetry()
+    _be_nice()
+    _follow_parent()
     if kind == "extract":
         from sbert_desktop.extraction.child import make_handler
     elif kind == "torch":
@@ -42,6 +44,32 @@ def child_main(kind: str) -> int:
         return 2
     serve(frames_in, frames_out, make_handler())
     return 0
+
+
+def _be_nice() -> None:
+    """Lowers the child's priority as the parent asked."""
+    import os
+
+    nice = int(os.environ.get("SBERT_DESKTOP_NICE", "0") or 0)
+    if nice > 0 and hasattr(os, "nice"):
+        os.nice(nice)
+
+
+def _follow_parent() -> None:
+    """Ends the child within a second when the parent is gone (kill -9 leaves no time to say so)."""
+    import os
+    import threading
+    import time
+
+    parent = os.getppid()
+
+    def watch() -> None:
+        while True:
+            time.sleep(0.5)
+            if os.getppid() != parent:
+                os._exit(3)
+
+    threading.Thread(target=watch, name="follow-parent", daemon=True).start()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,27 @@
+"""The smallest child: it answers with what it was sent. Tests of the transport use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sbert_desktop.wire import Handler
+
+
+def make_handler() -> Handler:
+    """Gives a handler that echoes, and on request raises, sleeps or dies."""
+
+    def handle(header: dict[str, object], payload: bytes) -> tuple[Mapping[str, object], bytes]:
+        match header.get("do"):
+            case "raise":
+                raise ValueError("asked to raise")
+            case "die":
+                import os
+
+                os._exit(7)
+            case "sleep":
+                import time
+
+                time.sleep(float(str(header.get("seconds", 1))))
+        return {"echo": header}, payload
+
+    return handle
