@@ -1,0 +1,1 @@
+"""The Search page and the preview beside it."""
