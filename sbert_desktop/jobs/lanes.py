@@ -11,7 +11,7 @@ import itertools
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sbert_desktop.domain import Event, Failure, Finished, JobContext, JobId, Outcome, Started
@@ -67,14 +67,12 @@ class Lane:
 
     def find(self, job_id: JobId) -> LaneContext | None:
         """Gives the context of a waiting or running job."""
-        with self._condition:
-            jobs = [*self._queue, *([self._running] if self._running else [])]
-        return next((job.context for job in jobs if job.job_id == job_id), None)
+        return next((job.context for job in self.jobs() if job.job_id == job_id), None)
 
-    def contexts(self) -> list[LaneContext]:
-        """Gives the contexts of all waiting and running jobs."""
+    def jobs(self) -> list[_Job]:
+        """Gives the running job and all waiting ones."""
         with self._condition:
-            return [job.context for job in (*self._queue, *([self._running] if self._running else []))]
+            return [*([self._running] if self._running else []), *self._queue]
 
     def close(self, timeout: float) -> bool:
         """Cancels everything and joins; False when the thread did not end in time."""
@@ -128,10 +126,10 @@ class Lane:
 class Jobs:
     """The lanes behind one ``post``; safe from any thread."""
 
-    def __init__(self, post: Callable[[Event], None]) -> None:
-        self._post = post
+    def __init__(self, post: Callable[[Event], None], lanes: Sequence[str] = ("writer", "reader")) -> None:
         self._numbers = itertools.count(1)
-        self._lanes = {name: Lane(name, post) for name in ("writer", "reader")}
+        self._lanes = {name: Lane(name, post) for name in lanes}
+        self._post = post
 
     def submit(self, lane: str, kind: str, work: Work, *, key: str = "") -> JobId:
         """Queues work on a lane and gives its id at once."""
@@ -146,15 +144,25 @@ class Jobs:
             if context is not None:
                 context.cancel()
 
+    def cancel_kind(self, lane: str, kind: str) -> None:
+        """Cancels the jobs of one kind on a lane."""
+        for job in self._lanes[lane].jobs():
+            if job.kind == kind:
+                job.context.cancel()
+
+    def kinds(self, lane: str) -> set[str]:
+        """Gives the kinds of the jobs that wait or run on a lane and were not cancelled."""
+        return {job.kind for job in self._lanes[lane].jobs() if not job.context.cancelled}
+
     def pause(self, lane: str) -> None:
         """Pauses what runs and waits on a lane."""
-        for context in self._lanes[lane].contexts():
-            context.pause()
+        for job in self._lanes[lane].jobs():
+            job.context.pause()
 
     def resume(self, lane: str) -> None:
         """Lets a lane go on."""
-        for context in self._lanes[lane].contexts():
-            context.resume()
+        for job in self._lanes[lane].jobs():
+            job.context.resume()
 
     def close(self, timeout: float = 5.0) -> bool:
         """Cancels and joins both lanes within the timeout (seconds); False when one did not end."""
@@ -162,6 +170,7 @@ class Jobs:
 
         end = time.monotonic() + timeout
         for lane in self._lanes.values():
-            for context in lane.contexts():
-                context.cancel()
-        return all([lane.close(max(0.1, end - time.monotonic())) for lane in self._lanes.values()])
+            for job in lane.jobs():
+                job.context.cancel()
+        ended = [lane.close(max(0.1, end - time.monotonic())) for lane in self._lanes.values()]
+        return all(ended)

@@ -1,0 +1,209 @@
+"""Measures the product on judged data, through the very paths that a search takes.
+
+Metric names are those of sentence-transformers and BEIR. Missing columns are an error that names
+the columns found.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sbert_desktop.app.session import Session
+from sbert_desktop.domain import (
+    Block,
+
+    Encoder,
+    ExtractedText,
+    JobContext,
+    Mode,
+    Query,
+    SourceFile,
+    Vectors,
+    display_path,
+)
+from sbert_desktop.errors import UsageError
+
+_COLUMNS = {
+    "sts": (("sentence1", "sentence_1", "text_a"), ("sentence2", "sentence_2", "text_b"), ("score", "score_0_5", "label")),
+    "pairs": (("text_a", "sentence1", "question1", "text1"), ("text_b", "sentence2", "question2", "text2"), ("label", "score", "is_duplicate")),
+    "triplets": (("anchor",), ("positive",), ("negative",)),
+}
+
+
+def run_sts(session: Session, file: Path, context: JobContext) -> dict[str, object]:
+    """Spearman (and Pearson) of cosine against the gold score."""
+    from sbert_desktop.encoder.evaluate import pearson, spearman
+
+    began = time.monotonic()
+    first, second, gold = _columns(file, "sts")
+    scores = np.array([_number(file, row, value) for row, value in enumerate(gold, 2)])
+    cosines = _cosines(session.encoder(), first, second, context)
+    return {"spearman_cosine": spearman(cosines, scores), "pearson_cosine": pearson(cosines, scores),
+            "n": len(scores), "seconds": time.monotonic() - began}
+
+
+def run_pairs(session: Session, file: Path, context: JobContext) -> dict[str, object]:
+    """Average precision and the best F1 with its threshold, for label 1 = same."""
+    from sbert_desktop.encoder.evaluate import average_precision, best_f1
+
+    began = time.monotonic()
+    first, second, labels = _columns(file, "pairs")
+    gold = np.array([_number(file, row, value) > 0.5 for row, value in enumerate(labels, 2)])
+    if gold.all() or not gold.any():
+        raise UsageError("one-class", f"{display_path(file)} has labels of one class only.", "Add pairs of the other class.")
+    cosines = _cosines(session.encoder(), first, second, context)
+    f1, threshold = best_f1(cosines, gold)
+    return {"ap": average_precision(cosines, gold), "f1": f1, "threshold": threshold,
+            "share_of_positives": float(gold.mean()), "n": len(gold), "seconds": time.monotonic() - began}
+
+
+def run_triplets(session: Session, file: Path, context: JobContext) -> dict[str, object]:
+    """Share of triplets whose anchor is nearer to the positive."""
+    began = time.monotonic()
+    anchor, positive, negative = _columns(file, "triplets")
+    encoder = session.encoder()
+    near, far = _cosines(encoder, anchor, positive, context), _cosines(encoder, anchor, negative, context)
+    return {"accuracy_cosine": float((near > far).mean()), "n": len(near), "seconds": time.monotonic() - began}
+
+
+def run_retrieval(
+    session: Session, folder: Path, mode: Mode, context: JobContext, *, words_weight: float = 0.3
+) -> dict[str, object]:
+    """nDCG@10, MRR@10 and recall@100 on a BEIR folder, through a library made for it and thrown away.
+
+    Documents are cut, encoded, stored and searched exactly as files of the person are.
+    """
+    from sbert_desktop.encoder.evaluate import mrr, ndcg, recall
+
+    began = time.monotonic()
+    corpus, queries, judgements = _beir(folder)
+    with tempfile.TemporaryDirectory(prefix="sbert-desktop-evaluate-") as scratch:
+        inner = Session(Path(scratch) / "library", session.settings)
+        try:
+            encoder = session.encoder()
+            ids = _fill(inner, session, encoder, corpus, context)
+            snapshot = inner.library.snapshot(encoder.info.fingerprint)
+            vectors = encoder.encode_passages([text for _, text in queries]) if mode is not Mode.KEYWORD else None
+            ranked, judged, spent = [], [], []
+            from sbert_desktop.explore import search
+
+            for number, (query_id, text) in enumerate(queries):
+                if query_id not in judgements:
+                    continue
+                context.progress("Searching", number, len(queries))
+                query = Query(text, mode=mode, top=100, words_weight=words_weight)
+                start = time.perf_counter()
+                results = search(snapshot, query, vectors[number] if vectors is not None else None)
+                spent.append((time.perf_counter() - start) * 1000)
+                ranked.append([ids[document.content_id] for document in results.documents])
+                judged.append(judgements[query_id])
+        finally:
+            inner.close()
+    return {
+        "ndcg@10": ndcg(ranked, judged, 10), "mrr@10": mrr(ranked, judged, 10), "recall@100": recall(ranked, judged, 100),
+        "mode": mode.value, "documents": len(corpus), "n": len(ranked),
+        "milliseconds_p95": float(np.percentile(spent, 95)) if spent else 0.0, "seconds": time.monotonic() - began,
+    }
+
+
+def _fill(
+    inner: Session, session: Session, encoder: Encoder, corpus: Sequence[tuple[str, str, str]], context: JobContext
+) -> dict[int, str]:
+    from sbert_desktop.extraction import detect_language, split
+
+    rules = session.rules(encoder)
+    ids: dict[int, str] = {}
+    root = inner.library_path.parent / "corpus"
+    root.mkdir()
+    with inner.library.writer() as writer:
+        writer.use_space(encoder.info, encoder.tokenizer.key, rules)
+        owner = writer.add_folder(root)
+        for number, (doc_id, title, text) in enumerate(corpus):
+            context.check()
+            body = text if not title or text.startswith(title) else f"{title} {text}"
+            # Two documents of one text would be one content: the number keeps their hashes apart.
+            file = SourceFile(root / f"{number}.txt", len(body), number + 1, content_hash=f"{number:064x}")
+            extracted = ExtractedText("txt", body, (Block(0, len(body)),), title=title, language=detect_language(body))
+            content = writer.put(owner, file, extracted, split(extracted, rules, encoder.tokenizer), ())
+            assert content is not None
+            ids[int(content)] = doc_id
+        writer.commit()
+        done = 0
+        while pending := writer.pending(tokens_hint_chars=400_000):
+            passages = [(pid, text) for document in pending for pid, text in document.passages]
+            vectors = encoder.encode_passages([text for _, text in passages], context)
+            writer.put_vectors(np.array([int(pid) for pid, _ in passages], dtype=np.int64), vectors)
+            writer.commit()
+            done += len(pending)
+            context.progress("Encoding", done, len(corpus))
+    return ids
+
+
+def _beir(
+    folder: Path,
+) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]], dict[str, dict[str, float]]]:
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels.tsv"):
+        if not (folder / name).is_file():
+            raise UsageError("no-retrieval-set", f"There is no {name} in {display_path(folder)}.",
+                             "A retrieval set holds corpus.jsonl, queries.jsonl and qrels.tsv.")
+    with open(folder / "corpus.jsonl", encoding="utf-8") as stream:
+        rows = [json.loads(line) for line in stream if line.strip()]
+    corpus = [(str(row["_id"]), str(row.get("title") or ""), str(row.get("text") or "")) for row in rows]
+    with open(folder / "queries.jsonl", encoding="utf-8") as stream:
+        queries = [(str(row["_id"]), str(row["text"])) for row in map(json.loads, filter(str.strip, stream))]
+    judgements: dict[str, dict[str, float]] = {}
+    with open(folder / "qrels.tsv", encoding="utf-8", newline="") as stream:
+        reader = csv.reader(stream, delimiter="\t")
+        for row in reader:
+            if len(row) >= 3 and row[0] != "query-id":
+                judgements.setdefault(row[0], {})[row[1]] = float(row[-1])
+    return corpus, queries, judgements
+
+
+def _columns(file: Path, kind: str) -> tuple[list[str], list[str], list[str]]:
+    try:
+        with open(file, encoding="utf-8-sig", newline="") as stream:
+            reader = csv.DictReader(stream)
+            names = [name for name in (reader.fieldnames or []) if name]
+            rows = list(reader)
+    except FileNotFoundError:
+        raise UsageError("file-missing", f"There is no file {display_path(file)}.", "Check the name.") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError("file-unreadable", f"{display_path(file)} is not a readable CSV file: {error}.",
+                         "Save it as CSV in UTF-8.") from None
+    chosen = []
+    for options in _COLUMNS[kind]:
+        name = next((option for option in options if option in names), None)
+        if name is None:
+            raise UsageError(
+                "column-missing", f"{display_path(file)} has no column {options[0]}; it has: {', '.join(names) or 'none'}.",
+                f"Name the columns {', '.join(alternatives[0] for alternatives in _COLUMNS[kind])}.",
+            )
+        chosen.append(name)
+    if not rows:
+        raise UsageError("no-rows", f"{display_path(file)} has no rows.", "Add at least two.")
+    first, second, third = ([str(row[name] or "") for row in rows] for name in chosen)
+    return first, second, third
+
+
+def _number(file: Path, row: int, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise UsageError("not-a-number", f"Line {row} of {display_path(file)} has {value!r} where a number belongs.",
+                         "Correct the line.") from None
+
+
+def _cosines(encoder: Encoder, first: list[str], second: list[str], context: JobContext) -> np.ndarray:
+    a: Vectors = encoder.encode_passages(first, context)
+    b: Vectors = encoder.encode_passages(second, context)
+    return np.einsum("nd,nd->n", a, b).astype(np.float64)
+
+

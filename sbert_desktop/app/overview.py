@@ -1,0 +1,151 @@
+"""The state of the open library in one record, for the window, ``status`` and ``problems``."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+from sbert_desktop.app.session import Session
+from sbert_desktop.app.views import (
+    ChangeView,
+    FolderView,
+    IndexHealth,
+    LibraryView,
+    ModelView,
+    ProblemView,
+)
+
+LEFT_OUT = "unknown-type"
+"""Files of a kind that is not read: listed, but not counted as problems."""
+
+
+def library_view(session: Session, *, indexing: bool = False) -> LibraryView:
+    """Reads folders, counts, model and index health. Any worker thread."""
+    library = session.library
+    fingerprint = session.fingerprint()
+    counts = library.counts(fingerprint)
+    folders = []
+    for record in library.folders(fingerprint):
+        if record.state == "leaving":
+            continue
+        if not record.path.is_dir():
+            state = "missing"
+        elif record.last_scan is None:
+            state = "indexing" if indexing else "waiting"
+        elif indexing:
+            state = "indexing"
+        elif not record.words_only and record.embedded < record.passages:
+            state = "waiting"
+        else:
+            state = "current"
+        folders.append(FolderView(
+            path=record.path, documents=record.documents,
+            embedded=round(record.documents * record.embedded / record.passages) if record.passages else 0,
+            passages=record.passages, problems=record.problems, state=state, last_change=record.last_change,
+        ))
+    encoder = session.ready_encoder()
+    return LibraryView(
+        path=session.library_path, folders=tuple(folders), documents=counts.documents, passages=counts.passages,
+        embedded=counts.embedded, problems=counts.problems, model=active_model(session),
+        backend=encoder.info.backend if encoder else "", device=encoder.info.device if encoder else "",
+        precision=encoder.info.precision if encoder else "", index=index_health(session),
+        read_only=library.read_only, notices=session.notices(), formats=library.formats(),
+        languages=library.languages(),
+    )
+
+
+def index_health(session: Session, *, sample: int = 0) -> IndexHealth:
+    """Says whether search is exact or by the index; ``sample`` > 0 also measures recall@10.
+
+    Recall is the share of the exact 10 nearest rows that the index gives, over ``sample`` stored
+    vectors taken at even steps.
+    """
+    snapshot = session.snapshot()
+    index = snapshot.index
+    if index is None:
+        return IndexHealth("exact", int(snapshot.alive.sum()))
+    recall: float | None = None
+    if sample:
+        import numpy as np
+
+        rows = np.flatnonzero(snapshot.alive[: index.rows])
+        step = max(1, len(rows) // sample)
+        shares = []
+        for row in rows[::step][:sample]:
+            vector = np.asarray(snapshot.vectors[row])
+            exact = np.asarray(snapshot.vectors[: index.rows]) @ vector
+            best = set(np.argpartition(-exact, 10)[:10].tolist()) if len(exact) > 10 else set(range(len(exact)))
+            found, _ = index.search(vector, min(10, index.rows))
+            shares.append(len(best & set(found.tolist())) / max(1, len(best)))
+        recall = float(np.mean(shares)) if shares else None
+    return IndexHealth("hnsw", index.rows, recall)
+
+
+def active_model(session: Session) -> ModelView:
+    """Describes the model in use; its state says whether it is ready, being prepared or refused."""
+    from sbert_desktop.encoder.models import default_model_dir
+
+    state, note = session.encoder_state()
+    encoder = session.ready_encoder()
+    path = default_model_dir()
+    if encoder is None:
+        return ModelView("all-MiniLM-L6-v2", path or Path(), 0, 0, "", "", True,
+                         state="preparing" if state == "preparing" else "refused", note=note)
+    info = encoder.info
+    return ModelView(
+        name=info.name, path=path or Path(), dimension=info.dimension, max_tokens=info.max_tokens,
+        pooling=info.pooling, sha256="", active=True, fingerprint=info.fingerprint, state="ready",
+        note="; ".join(info.notices), languages=info.languages,
+    )
+
+
+def models(session: Session, *, verify: bool = False) -> tuple[ModelView, ...]:
+    """Lists the models; with ``verify`` every file is hashed and compared with its pin."""
+    from sbert_desktop.encoder.models import default_model_dir, describe, verify_model
+
+    path = default_model_dir()
+    if path is None:
+        return ()
+    active = active_model(session)
+    facts = describe(path)
+    problems = verify_model(path) if verify else []
+    size = sum(entry.stat().st_size for entry in path.rglob("*") if entry.is_file())
+    state = "refused" if problems else active.state
+    note = " ".join(problems) if problems else ("All files are as published." if verify else active.note)
+    return (ModelView(
+        name=facts.name, path=path, dimension=facts.dimension, max_tokens=facts.max_tokens, pooling=facts.pooling,
+        sha256=facts.weights_sha256, active=True, fingerprint=active.fingerprint, size=size, state=state, note=note,
+        languages=facts.languages,
+    ),)
+
+
+def problem_views(session: Session) -> tuple[ProblemView, ...]:
+    """Lists every file that was not read, or only in part, with cause and advice."""
+    return tuple(
+        ProblemView(record.path, record.folder, record.code, record.message, record.hint, record.partial)
+        for record in session.library.problems()
+    )
+
+
+def recent_views(session: Session, limit: int) -> tuple[ChangeView, ...]:
+    """Lists the documents read last."""
+    return tuple(
+        ChangeView(record.path, record.title, record.when, record.passages)
+        for record in session.library.recent(limit)
+    )
+
+
+def count_by_code(views: tuple[ProblemView, ...]) -> dict[str, int]:
+    """Counts problems by their code, most common first."""
+    return dict(Counter(view.code for view in views).most_common())
+
+
+def owner_of(session: Session, path: Path) -> Path | None:
+    """Gives the folder of the library that holds a path."""
+    wanted = os.fsencode(os.path.realpath(path))
+    for record in session.library.folders():
+        root = os.fsencode(record.path)
+        if wanted == root or wanted.startswith(root.rstrip(b"/") + b"/"):
+            return record.path
+    return None

@@ -1,0 +1,265 @@
+"""The search use case: encode, rank, fetch, mark, and say honestly what was searched."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sbert_desktop.app.session import Session
+from sbert_desktop.app.views import DocumentView, HitView, Marks, SearchView, Span
+from sbert_desktop.domain import (
+    DocumentHits,
+    Encoder,
+    ExtractedText,
+    JobContext,
+    Mode,
+    PassageRecord,
+    Problem,
+    Query,
+    SearchResults,
+    Snapshot,
+    SourceFile,
+    display_path,
+)
+from sbert_desktop.errors import EncoderError, ExtractionError, UsageError
+from sbert_desktop.explore import search, similar
+
+_MARKED_PASSAGES = 24
+_MARK_CHARS = 2_000
+
+
+def run_search(session: Session, query: Query, *, wait_for_model: bool = True) -> SearchView:
+    """Answers a query.
+
+    Args:
+        session: The opened library.
+        query: What is asked; ``top`` at least 1.
+        wait_for_model: Wait until the model is prepared; else answer by words while it is not.
+
+    Raises:
+        UsageError: ``empty-query`` or ``bad-top``.
+    """
+    if not query.text.strip():
+        raise UsageError("empty-query", "The query is empty.", "Type what you are looking for.")
+    if query.top < 1:
+        raise UsageError("bad-top", f"{query.top} hits cannot be shown.", "Ask for at least 1.")
+    notes: list[str] = []
+    began = time.perf_counter()
+    vector: NDArray[np.float32] | None = None
+    if query.mode is not Mode.KEYWORD:
+        encoder = _encoder(session, wait_for_model, notes)
+        if encoder is not None:
+            vector = encoder.encode_query(query.text)
+    snapshot = session.snapshot()
+    if vector is not None and not len(snapshot.vectors):
+        vector = None
+        if snapshot.passages:
+            notes.append("Nothing is findable by meaning yet; these were found by their words.")
+    results = search(snapshot, query, vector)
+    view = _view(session, snapshot, query, results, began, notes)
+    if vector is not None and view.embedded < view.passages:
+        view = replace(view, notes=(*view.notes, f"{view.embedded:,} of {view.passages:,} passages also by meaning"))
+    return view
+
+
+def run_similar(session: Session, path: Path, *, top: int = 10) -> SearchView:
+    """Finds the documents that are most like one file, which need not be in the library.
+
+    Raises:
+        UsageError: ``bad-top``; the file is missing.
+        ExtractionError: A file outside the library could not be read.
+        EncoderError: There is no model and the file has no vectors.
+    """
+    if top < 1:
+        raise UsageError("bad-top", f"{top} hits cannot be shown.", "Ask for at least 1.")
+    began = time.perf_counter()
+    real = Path(os.path.realpath(path.expanduser()))
+    snapshot = session.snapshot()
+    content = session.library.content_at(real)
+    rows = np.flatnonzero((snapshot.contents == content) & snapshot.alive) if content is not None else np.zeros(0, int)
+    if len(rows):
+        vector = _mean(np.asarray(snapshot.vectors[rows]))
+        exclude = [int(content)] if content is not None else []
+    else:
+        vector, exclude = _mean(_encode_file(session, real)), []
+        snapshot = session.snapshot()
+    results = similar(snapshot, vector, top=top, exclude=exclude)
+    query = Query("", mode=Mode.SEMANTIC, top=top)
+    return _view(session, snapshot, query, results, began, [])
+
+
+def find_marks(session: Session, view: SearchView, context: JobContext | None = None) -> Marks:
+    """Finds the sentence of each shown passage that is closest to the query, by cosine.
+
+    Sentences are encoded now, ahead of bulk work. Only the first passages of the list and their
+    first 2,000 characters are looked at. Empty without a model.
+    """
+    encoder = session.ready_encoder()
+    hits = [hit for document in view.documents for hit in document.hits][:_MARKED_PASSAGES]
+    if encoder is None or not hits or not view.query.strip():
+        return Marks({})
+    from sbert_desktop.extraction import sentences
+
+    owners: list[tuple[int, Span]] = []
+    texts: list[str] = []
+    spans: dict[int, Span] = {}
+    for hit in hits:
+        found = sentences(hit.text[:_MARK_CHARS])
+        if len(found) == 1:
+            spans[hit.passage_id] = found[0]
+        for span in found if len(found) > 1 else ():
+            owners.append((hit.passage_id, span))
+            texts.append(hit.text[span[0] : span[1]])
+    if texts:
+        query = encoder.encode_query(view.query)
+        if context is not None:
+            context.check()
+        cosines = encoder.encode_now(texts) @ query
+        best: dict[int, float] = {}
+        for (passage, span), cosine in zip(owners, cosines.tolist(), strict=True):
+            if cosine > best.get(passage, -2.0):
+                best[passage] = cosine
+                spans[passage] = span
+    return Marks(spans)
+
+
+def with_marks(view: SearchView, marks: Marks) -> SearchView:
+    """Gives the view with best sentences filled in."""
+    documents = tuple(
+        replace(document, hits=tuple(
+            replace(hit, best_sentence=marks.spans.get(hit.passage_id, hit.best_sentence)) for hit in document.hits
+        )) for document in view.documents
+    )
+    return replace(view, documents=documents)
+
+
+def _encoder(session: Session, wait: bool, notes: list[str]) -> Encoder | None:
+    session.start_encoder()
+    if not wait and session.ready_encoder() is None:
+        state, line = session.encoder_state()
+        if state == "preparing":
+            notes.append("The model is being prepared; these were found by their words.")
+            return None
+        if state == "failed":
+            notes.append(f"{line} These were found by their words.")
+            return None
+    try:
+        return session.encoder()
+    except EncoderError as error:
+        notes.append(f"{error.message} These were found by their words.")
+        return None
+
+
+def _mean(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    mean = vectors.mean(axis=0)
+    norm = float(np.linalg.norm(mean))
+    return (mean / norm if norm > 0 else mean).astype(np.float32)
+
+
+def _encode_file(session: Session, path: Path) -> NDArray[np.float32]:
+    from sbert_desktop.extraction import split
+
+    outcome = read_file(session, path)
+    encoder = session.encoder()
+    passages = [p for p in split(outcome, session.rules(encoder), encoder.tokenizer) if p.embedded]
+    if not passages:
+        raise UsageError("no-text", f"There is no text in {display_path(path)}.", "Choose another file.")
+    return encoder.encode_now([p.encoder_input() for p in passages[:64]])
+
+
+def read_file(session: Session, path: Path) -> ExtractedText:
+    """Reads one file in a child; gives its ExtractedText.
+
+    Raises:
+        UsageError: ``file-missing`` or ``not-a-file``.
+        ExtractionError: It could not be read; the code says why.
+    """
+    from sbert_desktop.jobs import NullContext
+
+    if not path.exists():
+        raise UsageError("file-missing", f"There is no file {display_path(path)}.", "Check the name.")
+    if not path.is_file():
+        raise UsageError("not-a-file", f"{display_path(path)} is not a file.", "Name a file.")
+    status = path.stat()
+    pool = session.extraction_pool(1)
+    try:
+        file = SourceFile(path, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+        for _, outcome in pool.results([file], NullContext()):
+            if isinstance(outcome, ExtractedText):
+                return outcome
+            if isinstance(outcome, Problem):
+                raise ExtractionError(outcome.code, f"{display_path(path)}: {outcome.message}", outcome.hint)
+    finally:
+        pool.close()
+    raise ExtractionError("unreadable", f"{display_path(path)} could not be read.")
+
+
+def _view(
+    session: Session, snapshot: Snapshot, query: Query, results: SearchResults, began: float, notes: list[str]
+) -> SearchView:
+    shown = [hit.passage_id for document in results.documents for hit in document.hits]
+    records = snapshot.fetch(shown)
+    documents = []
+    for document in results.documents:
+        view = _document(session, query, document, records)
+        if view is not None:
+            documents.append(view)
+    found = sum(len(document.hits) + document.more for document in results.documents)
+    return SearchView(
+        query=query.text, mode=query.mode, filters=query.filters, by=query.by,
+        milliseconds=(time.perf_counter() - began) * 1000.0, documents=tuple(documents), passages_found=found,
+        passages=results.passages, embedded=results.embedded, generation=results.generation, notes=tuple(notes),
+    )
+
+
+def _document(
+    session: Session, query: Query, document: DocumentHits, records: dict[int, PassageRecord]
+) -> DocumentView | None:
+    known = [records[hit.passage_id] for hit in document.hits if hit.passage_id in records]
+    if not known or not known[0].paths:
+        return None
+    first = known[0]
+    file, state = _current_place(first.paths)
+    stale = state in {"changed", "gone"}
+    hits = []
+    for hit in document.hits:
+        record = records.get(hit.passage_id)
+        if record is None:
+            continue
+        words = session.library.match_words(query.text, record.text) if query.text else []
+        hits.append(HitView(
+            passage_id=hit.passage_id, content_id=hit.content_id, path=file.path, text=record.text,
+            start=record.start, end=record.end, page=record.location.page, location=record.location.label(),
+            score=hit.score, score_kind=hit.score_kind, cosine=hit.cosine, bm25=hit.bm25,
+            meaning_rank=hit.meaning_rank, words_rank=hit.words_rank, best_sentence=None,
+            words=tuple(words), stale=stale,
+        ))
+    return DocumentView(
+        content_id=document.content_id, path=file.path, paths=tuple(place.path for place in first.paths),
+        title=first.title, format=first.format, date=first.date, size=file.size, language=first.language,
+        score=document.hits[0].score, hits=tuple(hits), more=document.more, state=state,
+    )
+
+
+def _current_place(places: Sequence[SourceFile]) -> tuple[SourceFile, str]:
+    """Gives the first place that is as it was read, else one that changed, else one that is gone."""
+    fallback: tuple[SourceFile, str] | None = None
+    for place in places:
+        try:
+            status = os.stat(place.path)
+        except OSError:
+            gone = "gone" if place.path.parent.exists() else "offline"
+            fallback = fallback or (place, gone)
+            continue
+        if status.st_size == place.size and status.st_mtime_ns == place.mtime_ns:
+            return place, "current"
+        if fallback is None or fallback[1] != "changed":
+            fallback = (place, "changed")
+    assert fallback is not None
+    return fallback

@@ -1,0 +1,262 @@
+"""One opened library with everything that works on it: encoder, children, settings.
+
+A Session has no threads of its own beyond the one that prepares the encoder, so the command line
+can use it directly and the window through its lanes.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sbert_desktop import paths
+from sbert_desktop.domain import Child, Encoder, SplitRules
+from sbert_desktop.errors import EncoderError, SbertDesktopError
+from sbert_desktop.jobs import ChildProcess, spawn_child
+from sbert_desktop.settings import Settings
+
+if TYPE_CHECKING:
+    from sbert_desktop.extraction import ExtractionPool
+    from sbert_desktop.library import Library, Snapshot
+
+_SPECIAL_TOKENS = 2
+CONTEXT = "none"
+"""What is put before a passage when it is encoded; chosen by tests/benchmarks/retrieval.py."""
+OVERLAP = 0
+"""Tokens of whole sentences repeated at a cut; chosen by tests/benchmarks/retrieval.py."""
+
+
+class Session:
+    """Holds what a run of the program needs; parts are opened when first asked for.
+
+    Args:
+        library: Folder of the library; made when it does not exist and ``create`` is set.
+        settings: Values in force.
+        interactive: A window is open: small batches, queries first.
+        create: Make a missing library instead of refusing it.
+        notify: Receives plain one-line notices (fall-backs, rebuilds) from any thread.
+        on_encoder: Called once from a thread when the encoder is prepared or has failed.
+    """
+
+    def __init__(
+        self,
+        library: Path,
+        settings: Settings | None = None,
+        *,
+        interactive: bool = False,
+        create: bool = True,
+        notify: Callable[[str], None] | None = None,
+        on_encoder: Callable[[], None] | None = None,
+    ) -> None:
+        self.library_path = library
+        self.settings = settings or Settings()
+        self.interactive = interactive
+        self.last_activity = 0.0
+        self._create = create
+        self._notify = notify
+        self._on_encoder = on_encoder
+        self._notices: list[str] = []
+        self._lock = threading.Lock()
+        self._library: Library | None = None
+        self._encoder: Encoder | None = None
+        self._encoder_error: SbertDesktopError | None = None
+        self._encoder_done = threading.Event()
+        self._encoder_thread: threading.Thread | None = None
+        self._renderer: ChildProcess | None = None
+        self._render_lock = threading.Lock()
+        self._closed = False
+
+    # ------------------------------------------------------------- library
+
+    @property
+    def library(self) -> Library:
+        """The library, opened on first use.
+
+        Raises:
+            LibraryError: When it cannot be opened.
+        """
+        with self._lock:
+            if self._library is None:
+                from sbert_desktop.library import open_library
+
+                self._library = open_library(
+                    self.library_path,
+                    create=self._create,
+                    exact_below=self.settings.number("advanced.exact_below"),
+                    index_from=self.settings.number("advanced.index_from"),
+                )
+            return self._library
+
+    def fingerprint(self) -> str:
+        """Gives the fingerprint of the space that is searched: the encoder's, else the library's."""
+        encoder = self._encoder
+        if encoder is not None:
+            return encoder.info.fingerprint
+        space = self.library.active_space()
+        return space.fingerprint if space is not None else ""
+
+    def snapshot(self) -> Snapshot:
+        """Gives the newest state of the library."""
+        return self.library.snapshot(self.fingerprint())
+
+    # ------------------------------------------------------------- encoder
+
+    def start_encoder(self) -> None:
+        """Begins to prepare the encoder in a thread; does nothing when it has begun."""
+        with self._lock:
+            if self._encoder_thread is not None or self._closed:
+                return
+            self._encoder_thread = threading.Thread(target=self._open_encoder, name="encoder-start", daemon=True)
+            self._encoder_thread.start()
+
+    def encoder(self) -> Encoder:
+        """Gives the encoder, waiting until it is prepared.
+
+        Raises:
+            EncoderError: The model is missing, damaged or cannot run.
+        """
+        self.start_encoder()
+        self._encoder_done.wait()
+        if self._encoder is None:
+            raise self._encoder_error or EncoderError("model-missing", "There is no model.", "Add one under Models.")
+        return self._encoder
+
+    def ready_encoder(self) -> Encoder | None:
+        """Gives the encoder if it is prepared, else None at once."""
+        return self._encoder
+
+    def encoder_state(self) -> tuple[str, str]:
+        """Gives (``preparing`` | ``ready`` | ``failed``, one plain line)."""
+        if not self._encoder_done.is_set():
+            return "preparing", "The model is being prepared."
+        if self._encoder is None:
+            return "failed", str(self._encoder_error or "")
+        return "ready", ""
+
+    def rules(self, encoder: Encoder) -> SplitRules:
+        """Gives how texts are cut for this encoder."""
+        return SplitRules(
+            max_tokens=max(8, encoder.info.max_tokens - _SPECIAL_TOKENS), overlap_tokens=OVERLAP, context=CONTEXT
+        )
+
+    def _open_encoder(self) -> None:
+        try:
+            from sbert_desktop.encoder import open_encoder
+
+            encoder = open_encoder(
+                backend=self.settings.text("advanced.encoder"),
+                precision=self.settings.text("advanced.precision"),
+                launch=self.launch,
+                notify=self.notice,
+                interactive=self.interactive,
+            )
+            with self._lock:
+                if self._closed:
+                    encoder.close()
+                else:
+                    self._encoder = encoder
+        except SbertDesktopError as error:
+            self._encoder_error = error
+        except Exception as error:  # a broken installation of a native library is a known problem here
+            self._encoder_error = EncoderError(
+                "model-failed", f"The model could not be started: {type(error).__name__}: {error}.",
+                "Search by words goes on. Re-install the program if this stays.",
+            )
+        finally:
+            self._encoder_done.set()
+            if self._on_encoder is not None:
+                self._on_encoder()
+
+    # ------------------------------------------------------------- children
+
+    def launch(self, kind: str, *, env: Mapping[str, str] | None = None, nice: int = 0) -> Child:
+        """Starts a child process of a kind."""
+        return spawn_child(kind, env=env, nice=nice)
+
+    def extraction_pool(self, size: int | None = None) -> ExtractionPool:
+        """Gives a new pool of extraction children under the limits of the settings."""
+        from sbert_desktop.extraction import ExtractionPool
+
+        memory = {"SBERT_DESKTOP_CHILD_MEMORY_MB": str(self.settings.number("reading.memory_limit"))}
+        return ExtractionPool(
+            lambda: spawn_child("extract", env=memory, nice=10 if self.interactive else 0),
+            size=size or cores(),
+            time_limit_s=float(self.settings.number("reading.time_limit")),
+        )
+
+    def render(self, header: Mapping[str, object]) -> tuple[dict[str, object], bytes]:
+        """Asks the rendering child for a page picture; the child is replaced when it died."""
+        with self._render_lock:
+            if self._closed:
+                raise SbertDesktopError("closed", "The program is closing.")
+            if self._renderer is None or not self._renderer.alive:
+                if self._renderer is not None:
+                    self._renderer.close()
+                self._renderer = spawn_child("extract", env={"SBERT_DESKTOP_CHILD_MEMORY_MB": "2048"})
+            return self._renderer.request(header, timeout=20.0)
+
+    # ------------------------------------------------------------- notices and activity
+
+    def notice(self, line: str) -> None:
+        """Keeps a plain one-line notice and hands it on."""
+        if line not in self._notices:
+            self._notices.append(line)
+            if self._notify is not None:
+                self._notify(line)
+
+    def notices(self) -> tuple[str, ...]:
+        """Gives the notices of this session and of the library."""
+        own = list(self._notices)
+        with self._lock:
+            library = self._library
+        if library is not None:
+            own += [line for line in library.notices if line not in own]
+        return tuple(own)
+
+    def touch(self) -> None:
+        """Notes that the person does something now."""
+        self.last_activity = time.monotonic()
+
+    def gentle(self) -> bool:
+        """Says whether bulk work should leave half the machine to the person."""
+        pace = self.settings.text("indexing.pace")
+        if pace != "auto":
+            return pace == "gentle"
+        if not self.interactive:
+            return False
+        from sbert_desktop.platform import on_battery
+
+        return time.monotonic() - self.last_activity < 30.0 or on_battery()
+
+    def close(self) -> None:
+        """Ends children, frees the encoder and closes the library. Idempotent."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            encoder, self._encoder = self._encoder, None
+            library, self._library = self._library, None
+        renderer = self._renderer
+        if renderer is not None:
+            renderer.close()
+        if encoder is not None:
+            encoder.close()
+        if library is not None:
+            library.close()
+
+
+def cores() -> int:
+    """Gives the cores that this process may use."""
+    import os
+
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+def sample_folder() -> Path:
+    """Gives the folder of the sample library that comes with the program."""
+    return paths.resource("sample")
