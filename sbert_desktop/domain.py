@@ -376,11 +376,7 @@ class Filters:
 
     def __bool__(self) -> bool:
         return bool(
-            self.folder is not None
-            or self.types
-            or self.after is not None
-            or self.before is not None
-            or self.languages
+            self.folder is not None or self.types or self.after is not None or self.before is not None or self.languages
         )
 
 
@@ -492,7 +488,7 @@ class Snapshot(Protocol):
 
     @property
     def alive(self) -> Mask:
-        """bool [rows]: False where the document was removed or replaced."""
+        """Bool [rows]: False where the document was removed or replaced."""
         ...
 
     @property
@@ -569,6 +565,3 @@ def short_path(path: str | bytes | os.PathLike[str]) -> str:
     if text == home:
         return "~"
     return "~" + text[len(home) :] if text.startswith(home + os.sep) else text
-
-
-

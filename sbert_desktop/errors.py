@@ -48,7 +48,7 @@ class LibraryError(SbertDesktopError):
     """The library on disk cannot be opened, written or trusted."""
 
 
-class LibraryBusy(LibraryError):
+class LibraryBusy(LibraryError):  # noqa: N818  the word of DESIGN
     """Another process holds the writer's lock; the message names it."""
 
 

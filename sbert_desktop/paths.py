@@ -19,8 +19,12 @@ def _base(kind: str) -> Path:
     import platformdirs
 
     dirs = platformdirs.PlatformDirs(APP, appauthor=False)
-    return {"config": dirs.user_config_path, "cache": dirs.user_cache_path, "data": dirs.user_data_path,
-            "state": dirs.user_state_path}[kind]
+    return {
+        "config": dirs.user_config_path,
+        "cache": dirs.user_cache_path,
+        "data": dirs.user_data_path,
+        "state": dirs.user_state_path,
+    }[kind]
 
 
 def default_library() -> Path:

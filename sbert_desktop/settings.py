@@ -59,8 +59,11 @@ class Setting:
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if type(value) is not kind:
-            raise UsageError("setting-invalid", f"{self.key} must be a {kind.__name__}, not {value!r}.",
-                             f"The default is {self.default!r}.")
+            raise UsageError(
+                "setting-invalid",
+                f"{self.key} must be a {kind.__name__}, not {value!r}.",
+                f"The default is {self.default!r}.",
+            )
         if self.choices and value not in {key for key, _ in self.choices}:
             allowed = ", ".join(key for key, _ in self.choices)
             raise UsageError("setting-invalid", f"{self.key} cannot be {value!r}.", f"Choose one of: {allowed}.")
@@ -81,37 +84,112 @@ GROUPS = {
 }
 
 SCHEMA: tuple[Setting, ...] = (
-    Setting("appearance.theme", "system", "Colours", "Follow the system, or always light or dark.",
-            choices=(("system", "Like the system"), ("light", "Light"), ("dark", "Dark"))),
-    Setting("appearance.text_scale", 100, "Text size", "Size of all text in the window.", minimum=80, maximum=200,
-            unit="%"),
+    Setting(
+        "appearance.theme",
+        "system",
+        "Colours",
+        "Follow the system, or always light or dark.",
+        choices=(("system", "Like the system"), ("light", "Light"), ("dark", "Dark")),
+    ),
+    Setting(
+        "appearance.text_scale", 100, "Text size", "Size of all text in the window.", minimum=80, maximum=200, unit="%"
+    ),
     Setting("appearance.reduce_motion", False, "Less motion", "Show changes at once instead of moving them."),
-    Setting("indexing.pace", "auto", "Pace",
-            "Gentle uses half the cores at low priority while you work or on battery; full uses all of them.",
-            choices=(("auto", "Gentle while I work"), ("gentle", "Always gentle"), ("full", "Always full"))),
+    Setting(
+        "indexing.pace",
+        "auto",
+        "Pace",
+        "Gentle uses half the cores at low priority while you work or on battery; full uses all of them.",
+        choices=(("auto", "Gentle while I work"), ("gentle", "Always gentle"), ("full", "Always full")),
+    ),
     Setting("indexing.hidden", False, "Include hidden files", "Read files and folders whose name starts with a dot."),
-    Setting("indexing.check_at_start", True, "Check folders at start",
-            "Look for new and changed files when the window opens."),
-    Setting("search.words_weight", 30, "Weight of words", "How much exact words count beside the meaning.",
-            minimum=0, maximum=100, unit="%"),
+    Setting(
+        "indexing.check_at_start",
+        True,
+        "Check folders at start",
+        "Look for new and changed files when the window opens.",
+    ),
+    Setting(
+        "search.words_weight",
+        30,
+        "Weight of words",
+        "How much exact words count beside the meaning.",
+        minimum=0,
+        maximum=100,
+        unit="%",
+    ),
     Setting("search.history", True, "Remember searches", "Offer earlier searches in the search box."),
-    Setting("search.best_sentence", True, "Mark the best sentence",
-            "Mark the sentence of each passage that is closest to the query."),
-    Setting("reading.time_limit", 60, "Time limit per file", "A file that takes longer is listed under Problems.",
-            minimum=1, maximum=3600, unit="s"),
-    Setting("reading.memory_limit", 2048, "Memory limit per file", "Memory that reading one file may take.",
-            minimum=256, maximum=65536, unit="MB"),
-    Setting("reading.size_limit", 1024, "Size limit per file", "Larger files are listed under Problems.",
-            minimum=1, maximum=1048576, unit="MB"),
-    Setting("advanced.encoder", "auto", "Run the model on", "Where the model runs.",
-            choices=(("auto", "The fastest available"), ("openvino", "CPU with OpenVINO"), ("torch-cpu", "CPU with torch"),
-                     ("torch-gpu", "Graphics card"), ("hashing", "Test encoder without a model"))),
-    Setting("advanced.precision", "auto", "Precision", "bf16 only where the CPU has its instructions.",
-            choices=(("auto", "Automatic"), ("bf16", "bf16"), ("float32", "float32"))),
-    Setting("advanced.exact_below", 100_000, "Exact search below", "Passages up to which every search is exact.",
-            minimum=0, maximum=10_000_000, unit="passages"),
-    Setting("advanced.index_from", 10_000, "Build the index from", "Passages from which the index is built.",
-            minimum=100, maximum=10_000_000, unit="passages"),
+    Setting(
+        "search.best_sentence",
+        True,
+        "Mark the best sentence",
+        "Mark the sentence of each passage that is closest to the query.",
+    ),
+    Setting(
+        "reading.time_limit",
+        60,
+        "Time limit per file",
+        "A file that takes longer is listed under Problems.",
+        minimum=1,
+        maximum=3600,
+        unit="s",
+    ),
+    Setting(
+        "reading.memory_limit",
+        2048,
+        "Memory limit per file",
+        "Memory that reading one file may take.",
+        minimum=256,
+        maximum=65536,
+        unit="MB",
+    ),
+    Setting(
+        "reading.size_limit",
+        1024,
+        "Size limit per file",
+        "Larger files are listed under Problems.",
+        minimum=1,
+        maximum=1048576,
+        unit="MB",
+    ),
+    Setting(
+        "advanced.encoder",
+        "auto",
+        "Run the model on",
+        "Where the model runs.",
+        choices=(
+            ("auto", "The fastest available"),
+            ("openvino", "CPU with OpenVINO"),
+            ("torch-cpu", "CPU with torch"),
+            ("torch-gpu", "Graphics card"),
+            ("hashing", "Test encoder without a model"),
+        ),
+    ),
+    Setting(
+        "advanced.precision",
+        "auto",
+        "Precision",
+        "bf16 only where the CPU has its instructions.",
+        choices=(("auto", "Automatic"), ("bf16", "bf16"), ("float32", "float32")),
+    ),
+    Setting(
+        "advanced.exact_below",
+        100_000,
+        "Exact search below",
+        "Passages up to which every search is exact.",
+        minimum=0,
+        maximum=10_000_000,
+        unit="passages",
+    ),
+    Setting(
+        "advanced.index_from",
+        10_000,
+        "Build the index from",
+        "Passages from which the index is built.",
+        minimum=100,
+        maximum=10_000_000,
+        unit="passages",
+    ),
 )
 
 BY_KEY = {setting.key: setting for setting in SCHEMA}
@@ -193,7 +271,7 @@ class Settings:
             self.problems.append(f"The settings file could not be read ({error}). Defaults are in force.")
             return
         for group, entries in table.items():
-            for name, value in (entries.items() if isinstance(entries, dict) else ()):
+            for name, value in entries.items() if isinstance(entries, dict) else ():
                 key = f"{group}.{name}"
                 try:
                     self._values[key] = BY_KEY[key].checked(value)

@@ -82,9 +82,7 @@ def serve(stdin: BinaryIO, stdout: BinaryIO, handler: Handler) -> None:
         try:
             reply, data = handler(header, payload)
         except SbertDesktopError as error:
-            reply = {
-                "error": {"code": error.code, "message": error.message, "hint": error.hint, "type": "known"}
-            }
+            reply = {"error": {"code": error.code, "message": error.message, "hint": error.hint, "type": "known"}}
             data = b""
         except Exception as error:
             import traceback

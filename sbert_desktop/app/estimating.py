@@ -36,11 +36,34 @@ _STORE_SECONDS = 0.0006
 """Seconds of one core that storing one passage takes (word index, commit)."""
 
 LANGUAGE_NAMES = {
-    "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese", "nl": "Dutch",
-    "pl": "Polish", "ru": "Russian", "uk": "Ukrainian", "zh": "Chinese", "ja": "Japanese", "ko": "Korean",
-    "ar": "Arabic", "he": "Hebrew", "tr": "Turkish", "sv": "Swedish", "da": "Danish", "no": "Norwegian",
-    "nb": "Norwegian", "fi": "Finnish", "cs": "Czech", "el": "Greek", "hu": "Hungarian", "ro": "Romanian",
-    "th": "Thai", "vi": "Vietnamese", "hi": "Hindi", "en": "English",
+    "de": "German",
+    "fr": "French",
+    "es": "Spanish",
+    "it": "Italian",
+    "pt": "Portuguese",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "ru": "Russian",
+    "uk": "Ukrainian",
+    "zh": "Chinese",
+    "ja": "Japanese",
+    "ko": "Korean",
+    "ar": "Arabic",
+    "he": "Hebrew",
+    "tr": "Turkish",
+    "sv": "Swedish",
+    "da": "Danish",
+    "no": "Norwegian",
+    "nb": "Norwegian",
+    "fi": "Finnish",
+    "cs": "Czech",
+    "el": "Greek",
+    "hu": "Hungarian",
+    "ro": "Romanian",
+    "th": "Thai",
+    "vi": "Vietnamese",
+    "hi": "Hindi",
+    "en": "English",
 }
 
 
@@ -93,9 +116,14 @@ def run_estimate(session: Session, folders: Sequence[Path], context: JobContext)
     if indexed:
         disk += passages * (dimension * _VECTOR_BYTES + _INDEX_BYTES)
     return Estimate(
-        paths=tuple(roots), files=total_files, bytes=total_bytes, seconds=(total / 1.4, total * 1.4),
-        disk=(int(disk / 1.3), int(disk * 1.3)), words_seconds=(words / 1.4, words * 1.4),
-        unread=_unread(encoder, languages, total_files), free_disk=free,
+        paths=tuple(roots),
+        files=total_files,
+        bytes=total_bytes,
+        seconds=(total / 1.4, total * 1.4),
+        disk=(int(disk / 1.3), int(disk * 1.3)),
+        words_seconds=(words / 1.4, words * 1.4),
+        unread=_unread(encoder, languages, total_files),
+        free_disk=free,
         problem="There is not enough room on the disk of the library." if disk * 1.3 > free else "",
     )
 
@@ -104,7 +132,9 @@ def _refuse_known(session: Session, roots: Sequence[Path]) -> None:
     for record in session.library.folders():
         for root in roots:
             if record.state == "active" and os.fsencode(record.path) == os.fsencode(root):
-                raise UsageError("folder-known", f"{root.name} is already in the library.", "Check for changes instead.")
+                raise UsageError(
+                    "folder-known", f"{root.name} is already in the library.", "Check for changes instead."
+                )
 
 
 def _existing(path: Path) -> Path:

@@ -18,7 +18,6 @@ import numpy as np
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import (
     Block,
-
     Encoder,
     ExtractedText,
     JobContext,
@@ -31,8 +30,16 @@ from sbert_desktop.domain import (
 from sbert_desktop.errors import UsageError
 
 _COLUMNS = {
-    "sts": (("sentence1", "sentence_1", "text_a"), ("sentence2", "sentence_2", "text_b"), ("score", "score_0_5", "label")),
-    "pairs": (("text_a", "sentence1", "question1", "text1"), ("text_b", "sentence2", "question2", "text2"), ("label", "score", "is_duplicate")),
+    "sts": (
+        ("sentence1", "sentence_1", "text_a"),
+        ("sentence2", "sentence_2", "text_b"),
+        ("score", "score_0_5", "label"),
+    ),
+    "pairs": (
+        ("text_a", "sentence1", "question1", "text1"),
+        ("text_b", "sentence2", "question2", "text2"),
+        ("label", "score", "is_duplicate"),
+    ),
     "triplets": (("anchor",), ("positive",), ("negative",)),
 }
 
@@ -45,8 +52,12 @@ def run_sts(session: Session, file: Path, context: JobContext) -> dict[str, obje
     first, second, gold = _columns(file, "sts")
     scores = np.array([_number(file, row, value) for row, value in enumerate(gold, 2)])
     cosines = _cosines(session.encoder(), first, second, context)
-    return {"spearman_cosine": spearman(cosines, scores), "pearson_cosine": pearson(cosines, scores),
-            "n": len(scores), "seconds": time.monotonic() - began}
+    return {
+        "spearman_cosine": spearman(cosines, scores),
+        "pearson_cosine": pearson(cosines, scores),
+        "n": len(scores),
+        "seconds": time.monotonic() - began,
+    }
 
 
 def run_pairs(session: Session, file: Path, context: JobContext) -> dict[str, object]:
@@ -57,11 +68,19 @@ def run_pairs(session: Session, file: Path, context: JobContext) -> dict[str, ob
     first, second, labels = _columns(file, "pairs")
     gold = np.array([_number(file, row, value) > 0.5 for row, value in enumerate(labels, 2)])
     if gold.all() or not gold.any():
-        raise UsageError("one-class", f"{display_path(file)} has labels of one class only.", "Add pairs of the other class.")
+        raise UsageError(
+            "one-class", f"{display_path(file)} has labels of one class only.", "Add pairs of the other class."
+        )
     cosines = _cosines(session.encoder(), first, second, context)
     f1, threshold = best_f1(cosines, gold)
-    return {"ap": average_precision(cosines, gold), "f1": f1, "threshold": threshold,
-            "share_of_positives": float(gold.mean()), "n": len(gold), "seconds": time.monotonic() - began}
+    return {
+        "ap": average_precision(cosines, gold),
+        "f1": f1,
+        "threshold": threshold,
+        "share_of_positives": float(gold.mean()),
+        "n": len(gold),
+        "seconds": time.monotonic() - began,
+    }
 
 
 def run_triplets(session: Session, file: Path, context: JobContext) -> dict[str, object]:
@@ -107,9 +126,14 @@ def run_retrieval(
         finally:
             inner.close()
     return {
-        "ndcg@10": ndcg(ranked, judged, 10), "mrr@10": mrr(ranked, judged, 10), "recall@100": recall(ranked, judged, 100),
-        "mode": mode.value, "documents": len(corpus), "n": len(ranked),
-        "milliseconds_p95": float(np.percentile(spent, 95)) if spent else 0.0, "seconds": time.monotonic() - began,
+        "ndcg@10": ndcg(ranked, judged, 10),
+        "mrr@10": mrr(ranked, judged, 10),
+        "recall@100": recall(ranked, judged, 100),
+        "mode": mode.value,
+        "documents": len(corpus),
+        "n": len(ranked),
+        "milliseconds_p95": float(np.percentile(spent, 95)) if spent else 0.0,
+        "seconds": time.monotonic() - began,
     }
 
 
@@ -151,8 +175,11 @@ def _beir(
 ) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]], dict[str, dict[str, float]]]:
     for name in ("corpus.jsonl", "queries.jsonl", "qrels.tsv"):
         if not (folder / name).is_file():
-            raise UsageError("no-retrieval-set", f"There is no {name} in {display_path(folder)}.",
-                             "A retrieval set holds corpus.jsonl, queries.jsonl and qrels.tsv.")
+            raise UsageError(
+                "no-retrieval-set",
+                f"There is no {name} in {display_path(folder)}.",
+                "A retrieval set holds corpus.jsonl, queries.jsonl and qrels.tsv.",
+            )
     with open(folder / "corpus.jsonl", encoding="utf-8") as stream:
         rows = [json.loads(line) for line in stream if line.strip()]
     corpus = [(str(row["_id"]), str(row.get("title") or ""), str(row.get("text") or "")) for row in rows]
@@ -176,14 +203,16 @@ def _columns(file: Path, kind: str) -> tuple[list[str], list[str], list[str]]:
     except FileNotFoundError:
         raise UsageError("file-missing", f"There is no file {display_path(file)}.", "Check the name.") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError("file-unreadable", f"{display_path(file)} is not a readable CSV file: {error}.",
-                         "Save it as CSV in UTF-8.") from None
+        raise UsageError(
+            "file-unreadable", f"{display_path(file)} is not a readable CSV file: {error}.", "Save it as CSV in UTF-8."
+        ) from None
     chosen = []
     for options in _COLUMNS[kind]:
         name = next((option for option in options if option in names), None)
         if name is None:
             raise UsageError(
-                "column-missing", f"{display_path(file)} has no column {options[0]}; it has: {', '.join(names) or 'none'}.",
+                "column-missing",
+                f"{display_path(file)} has no column {options[0]}; it has: {', '.join(names) or 'none'}.",
                 f"Name the columns {', '.join(alternatives[0] for alternatives in _COLUMNS[kind])}.",
             )
         chosen.append(name)
@@ -197,13 +226,14 @@ def _number(file: Path, row: int, value: str) -> float:
     try:
         return float(value)
     except ValueError:
-        raise UsageError("not-a-number", f"Line {row} of {display_path(file)} has {value!r} where a number belongs.",
-                         "Correct the line.") from None
+        raise UsageError(
+            "not-a-number",
+            f"Line {row} of {display_path(file)} has {value!r} where a number belongs.",
+            "Correct the line.",
+        ) from None
 
 
 def _cosines(encoder: Encoder, first: list[str], second: list[str], context: JobContext) -> np.ndarray:
     a: Vectors = encoder.encode_passages(first, context)
     b: Vectors = encoder.encode_passages(second, context)
     return np.einsum("nd,nd->n", a, b).astype(np.float64)
-
-

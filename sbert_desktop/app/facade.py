@@ -36,8 +36,9 @@ class App:
     def __init__(self, library: Path, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
         self._post: Callable[[Event], None] = lambda event: None
-        self._session = Session(library, self.settings, interactive=True, notify=self._on_notice,
-                                on_encoder=self._on_encoder)
+        self._session = Session(
+            library, self.settings, interactive=True, notify=self._on_notice, on_encoder=self._on_encoder
+        )
         self._jobs = Jobs(lambda event: self._post(event), lanes=("writer", "reader", "viewer", "helper"))
         self._lock = threading.Lock()
         self._history: list[str] = []
@@ -60,7 +61,9 @@ class App:
     def refresh(self) -> JobId:
         """Reads the library's state."""
         return self._jobs.submit(
-            "helper", "refresh", lambda context: overview.library_view(self._session, indexing=self._indexing()),
+            "helper",
+            "refresh",
+            lambda context: overview.library_view(self._session, indexing=self._indexing()),
             key="refresh",
         )
 
@@ -68,7 +71,10 @@ class App:
         """Measures what adding the folders takes."""
         chosen = tuple(folders)
         return self._jobs.submit(
-            "helper", "estimate", lambda context: estimating.run_estimate(self._session, chosen, context), key="estimate"
+            "helper",
+            "estimate",
+            lambda context: estimating.run_estimate(self._session, chosen, context),
+            key="estimate",
         )
 
     def add_folders(self, folders: Sequence[Path], *, words_only: bool = False) -> JobId:
@@ -166,7 +172,9 @@ class App:
         """Prepares the preview of a hit."""
         self._session.touch()
         return self._jobs.submit(
-            "viewer", "preview", lambda context: preview.run_preview(self._session, hit, page=page, width=width),
+            "viewer",
+            "preview",
+            lambda context: preview.run_preview(self._session, hit, page=page, width=width),
             key="preview",
         )
 
@@ -228,9 +236,7 @@ class App:
     # ------------------------------------------------------------- within
 
     def _index(self, request: indexing.IndexRequest) -> JobId:
-        job = self._jobs.submit(
-            "writer", "index", lambda context: indexing.run_index(self._session, request, context)
-        )
+        job = self._jobs.submit("writer", "index", lambda context: indexing.run_index(self._session, request, context))
         self._index_job = job
         return job
 

@@ -84,9 +84,7 @@ class _Tally:
     notices: list[str] = field(default_factory=list)
 
 
-def run_index(
-    session: Session, request: IndexRequest, context: JobContext, *, wait: bool = True
-) -> IndexReport:
+def run_index(session: Session, request: IndexRequest, context: JobContext, *, wait: bool = True) -> IndexReport:
     """Adds folders and brings the library into agreement with the disk.
 
     Args:
@@ -122,8 +120,11 @@ def checked_folder(path: Path) -> Path:
     if not real.is_dir():
         raise UsageError("not-a-folder", f"{display_path(path)} is a file, not a folder.", "Add the folder it lies in.")
     if not os.access(real, os.R_OK | os.X_OK):
-        raise UsageError("folder-unreadable", f"{display_path(path)} cannot be read: permission denied.",
-                         "Ask its owner, or choose another folder.")
+        raise UsageError(
+            "folder-unreadable",
+            f"{display_path(path)} cannot be read: permission denied.",
+            "Ask its owner, or choose another folder.",
+        )
     return real
 
 
@@ -196,8 +197,12 @@ class _Run:
                 f"{short_path(record.path)} is {trouble} now: its {len(known):,} files stay in the library."
             )
             return Changes(unchanged=len(known))
-        found = scan(record.path, self._context, hidden=self._session.settings.flag("indexing.hidden"),
-                     skip=(self._library.path,))
+        found = scan(
+            record.path,
+            self._context,
+            hidden=self._session.settings.flag("indexing.hidden"),
+            skip=(self._library.path,),
+        )
         kept: dict[bytes, Known] = {
             path: entry for path, entry in known.items() if entry.problem_code not in _RETRY_CODES
         }
@@ -300,8 +305,11 @@ class _Run:
         small = []
         for file in files:
             if file.size > limit:
-                problem = Problem("too-large", f"It has {file.size / 1e6:,.0f} MB; the limit is {limit / 1e6:,.0f} MB.",
-                                  "Raise the limit under Settings, Reading files.")
+                problem = Problem(
+                    "too-large",
+                    f"It has {file.size / 1e6:,.0f} MB; the limit is {limit / 1e6:,.0f} MB.",
+                    "Raise the limit under Settings, Reading files.",
+                )
                 self._store(writer, file, problem, owner, new_paths)
             else:
                 small.append(file)
@@ -321,8 +329,12 @@ class _Run:
             feeder.close()
 
     def _store(
-        self, writer: Writer, file: SourceFile, outcome: ExtractedText | Problem | None,
-        owner: dict[bytes, FolderId], new_paths: set[bytes],
+        self,
+        writer: Writer,
+        file: SourceFile,
+        outcome: ExtractedText | Problem | None,
+        owner: dict[bytes, FolderId],
+        new_paths: set[bytes],
     ) -> None:
         key = os.fsencode(file.path)
         folder = owner[key]
@@ -437,20 +449,30 @@ class _Run:
             seconds_left = left * busy_reading / max(1, tally.files_done) if left else 0.0
             if self._encoder is not None and speed > 0:
                 seconds_left += (passages_total - tally.encoded) / speed
-        self._context.partial(IndexProgress(
-            folder=self._current[0], current=self._current[1], files_done=tally.files_done,
-            files_total=tally.files_total, passages_done=tally.encoded, passages_total=passages_total,
-            passages_per_second=speed,
-            tokens_per_second=tally.tokens / tally.encode_seconds if tally.encode_seconds > 0 else 0.0,
-            seconds_left=seconds_left, paused=self._context.paused,
-            pace="gentle" if self._session.gentle() else "full",
-        ))
+        self._context.partial(
+            IndexProgress(
+                folder=self._current[0],
+                current=self._current[1],
+                files_done=tally.files_done,
+                files_total=tally.files_total,
+                passages_done=tally.encoded,
+                passages_total=passages_total,
+                passages_per_second=speed,
+                tokens_per_second=tally.tokens / tally.encode_seconds if tally.encode_seconds > 0 else 0.0,
+                seconds_left=seconds_left,
+                paused=self._context.paused,
+                pace="gentle" if self._session.gentle() else "full",
+            )
+        )
         if left:
             self._context.progress("Reading", tally.files_done, tally.files_total, self._current[1])
         else:
-            self._context.progress("Passages by meaning", tally.encoded, passages_total,
-                                   f"{speed:,.0f} passages/s" + (f", about {seconds_left / 60:,.1f} min left"
-                                                                 if seconds_left else ""))
+            self._context.progress(
+                "Passages by meaning",
+                tally.encoded,
+                passages_total,
+                f"{speed:,.0f} passages/s" + (f", about {seconds_left / 60:,.1f} min left" if seconds_left else ""),
+            )
 
     def _report(self) -> IndexReport:
         tally = self._tally
@@ -459,12 +481,20 @@ class _Run:
         seconds = time.monotonic() - self._began
         spent = tally.encode_seconds
         return IndexReport(
-            documents=counts.documents, passages=counts.passages, problems=counts.problems, added=tally.added,
-            changed=tally.changed, unchanged=tally.unchanged, moved=tally.moved, removed=tally.removed,
-            encoded_passages=tally.encoded, seconds=seconds,
+            documents=counts.documents,
+            passages=counts.passages,
+            problems=counts.problems,
+            added=tally.added,
+            changed=tally.changed,
+            unchanged=tally.unchanged,
+            moved=tally.moved,
+            removed=tally.removed,
+            encoded_passages=tally.encoded,
+            seconds=seconds,
             passages_per_second=tally.encoded / spent if spent else 0.0,
             tokens_per_second=tally.tokens / spent if spent else 0.0,
-            backend=encoder.info.backend if encoder else "none", device=encoder.info.device if encoder else "none",
+            backend=encoder.info.backend if encoder else "none",
+            device=encoder.info.device if encoder else "none",
             removed_pending=tally.removed_pending,
             notices=tuple(dict.fromkeys((*tally.notices, *self._session.notices()))),
         )

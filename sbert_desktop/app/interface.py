@@ -27,8 +27,9 @@ class Commands(Protocol):
 
     # library -------------------------------------------------------------
     def refresh(self) -> JobId:
-        """Reads the library's state (kind ``refresh``): LibraryView. Also posted after each commit
-        of an indexing run as ``Partial(job of the run, LibraryView)``.
+        """Reads the library's state (kind ``refresh``): LibraryView.
+
+        An indexing run also posts ``Partial(job of the run, LibraryView)`` now and then.
         """
         ...
 
@@ -90,9 +91,9 @@ class Commands(Protocol):
         ...
 
     def search(self, query: Query) -> JobId:
-        """Searches (kind ``search``): SearchView, then a Partial Marks may have come before the end:
-        the order is Partial(SearchView), Partial(Marks)?, Finished(SearchView). The newest wins;
-        an older one ends as ``superseded``.
+        """Searches (kind ``search``): Partial(SearchView), Partial(Marks) maybe, Finished(SearchView).
+
+        The newest wins; an older one ends as ``superseded``.
         """
         ...
 

@@ -39,18 +39,33 @@ def library_view(session: Session, *, indexing: bool = False) -> LibraryView:
             state = "waiting"
         else:
             state = "current"
-        folders.append(FolderView(
-            path=record.path, documents=record.documents,
-            embedded=round(record.documents * record.embedded / record.passages) if record.passages else 0,
-            passages=record.passages, problems=record.problems, state=state, last_change=record.last_change,
-        ))
+        folders.append(
+            FolderView(
+                path=record.path,
+                documents=record.documents,
+                embedded=round(record.documents * record.embedded / record.passages) if record.passages else 0,
+                passages=record.passages,
+                problems=record.problems,
+                state=state,
+                last_change=record.last_change,
+            )
+        )
     encoder = session.ready_encoder()
     return LibraryView(
-        path=session.library_path, folders=tuple(folders), documents=counts.documents, passages=counts.passages,
-        embedded=counts.embedded, problems=counts.problems, model=active_model(session),
-        backend=encoder.info.backend if encoder else "", device=encoder.info.device if encoder else "",
-        precision=encoder.info.precision if encoder else "", index=index_health(session),
-        read_only=library.read_only, notices=session.notices(), formats=library.formats(),
+        path=session.library_path,
+        folders=tuple(folders),
+        documents=counts.documents,
+        passages=counts.passages,
+        embedded=counts.embedded,
+        problems=counts.problems,
+        model=active_model(session),
+        backend=encoder.info.backend if encoder else "",
+        device=encoder.info.device if encoder else "",
+        precision=encoder.info.precision if encoder else "",
+        index=index_health(session),
+        read_only=library.read_only,
+        notices=session.notices(),
+        formats=library.formats(),
         languages=library.languages(),
     )
 
@@ -90,13 +105,30 @@ def active_model(session: Session) -> ModelView:
     encoder = session.ready_encoder()
     path = default_model_dir()
     if encoder is None:
-        return ModelView("all-MiniLM-L6-v2", path or Path(), 0, 0, "", "", True,
-                         state="preparing" if state == "preparing" else "refused", note=note)
+        return ModelView(
+            "all-MiniLM-L6-v2",
+            path or Path(),
+            0,
+            0,
+            "",
+            "",
+            True,
+            state="preparing" if state == "preparing" else "refused",
+            note=note,
+        )
     info = encoder.info
     return ModelView(
-        name=info.name, path=path or Path(), dimension=info.dimension, max_tokens=info.max_tokens,
-        pooling=info.pooling, sha256="", active=True, fingerprint=info.fingerprint, state="ready",
-        note="; ".join(info.notices), languages=info.languages,
+        name=info.name,
+        path=path or Path(),
+        dimension=info.dimension,
+        max_tokens=info.max_tokens,
+        pooling=info.pooling,
+        sha256="",
+        active=True,
+        fingerprint=info.fingerprint,
+        state="ready",
+        note="; ".join(info.notices),
+        languages=info.languages,
     )
 
 
@@ -113,11 +145,22 @@ def models(session: Session, *, verify: bool = False) -> tuple[ModelView, ...]:
     size = sum(entry.stat().st_size for entry in path.rglob("*") if entry.is_file())
     state = "refused" if problems else active.state
     note = " ".join(problems) if problems else ("All files are as published." if verify else active.note)
-    return (ModelView(
-        name=facts.name, path=path, dimension=facts.dimension, max_tokens=facts.max_tokens, pooling=facts.pooling,
-        sha256=facts.weights_sha256, active=True, fingerprint=active.fingerprint, size=size, state=state, note=note,
-        languages=facts.languages,
-    ),)
+    return (
+        ModelView(
+            name=facts.name,
+            path=path,
+            dimension=facts.dimension,
+            max_tokens=facts.max_tokens,
+            pooling=facts.pooling,
+            sha256=facts.weights_sha256,
+            active=True,
+            fingerprint=active.fingerprint,
+            size=size,
+            state=state,
+            note=note,
+            languages=facts.languages,
+        ),
+    )
 
 
 def problem_views(session: Session) -> tuple[ProblemView, ...]:
@@ -131,8 +174,7 @@ def problem_views(session: Session) -> tuple[ProblemView, ...]:
 def recent_views(session: Session, limit: int) -> tuple[ChangeView, ...]:
     """Lists the documents read last."""
     return tuple(
-        ChangeView(record.path, record.title, record.when, record.passages)
-        for record in session.library.recent(limit)
+        ChangeView(record.path, record.title, record.when, record.passages) for record in session.library.recent(limit)
     )
 
 

@@ -58,15 +58,27 @@ def _page(session: Session, hit: HitView, text: ExtractedText, page: int, width:
     if hit.best_sentence is not None:
         sentence = (hit.start + hit.best_sentence[0], hit.start + hit.best_sentence[1])
         groups["sentence"] = runs_on_page(text, sentence, page)
-    reply, rgb = session.render({
-        "op": "render", "path": os.fsencode(hit.path).hex(), "page": page, "width": width, "ranges": groups,
-    })
+    reply, rgb = session.render(
+        {
+            "op": "render",
+            "path": os.fsencode(hit.path).hex(),
+            "page": page,
+            "width": width,
+            "ranges": groups,
+        }
+    )
     rects = reply["rects"]
     assert isinstance(rects, dict)
     return PreviewPage(
-        path=hit.path, title=text.title, page=_number(reply["page"]), pages=_number(reply["pages"]),
-        width=_number(reply["width"]), height=_number(reply["height"]), rgb=rgb,
-        passage=_rects(rects.get("passage", [])), sentence=_rects(rects.get("sentence", [])),
+        path=hit.path,
+        title=text.title,
+        page=_number(reply["page"]),
+        pages=_number(reply["pages"]),
+        width=_number(reply["width"]),
+        height=_number(reply["height"]),
+        rgb=rgb,
+        passage=_rects(rects.get("passage", [])),
+        sentence=_rects(rects.get("sentence", [])),
     )
 
 
@@ -76,7 +88,11 @@ def _text(hit: HitView, text: ExtractedText) -> PreviewText:
     stop = min(len(whole), start + _WINDOW)
     sentence = hit.best_sentence
     return PreviewText(
-        path=hit.path, title=text.title, format=text.format, text=whole[start:stop], offset=start,
+        path=hit.path,
+        title=text.title,
+        format=text.format,
+        text=whole[start:stop],
+        offset=start,
         passage=(hit.start - start, hit.end - start),
         sentence=(hit.start + sentence[0] - start, hit.start + sentence[1] - start) if sentence else None,
         words=tuple((hit.start + a - start, hit.start + b - start) for a, b in hit.words),

@@ -80,8 +80,11 @@ def scan(folder: Path, context: JobContext, *, hidden: bool = False, skip: tuple
         try:
             entries = list(os.scandir(current))
         except OSError as error:
-            problem = Problem("folder-unreadable", f"This folder could not be read: {error.strerror}.",
-                              "Check its permissions, then check for changes.")
+            problem = Problem(
+                "folder-unreadable",
+                f"This folder could not be read: {error.strerror}.",
+                "Check its permissions, then check for changes.",
+            )
             found.unreadable.append((Path(os.fsdecode(current)), problem))
             continue
         for entry in _wanted(entries, hidden, found):
@@ -127,10 +130,11 @@ def compare(found: Scan, known: Mapping[bytes, Known], *, confirm_removals: bool
     """
     changes = Changes()
     unreadable = [os.fsencode(path) + b"/" for path, _ in found.unreadable]
-    gone: dict[bytes, Known] = {}
-    for path, entry in known.items():
-        if path not in found.files and not any(path.startswith(prefix) for prefix in unreadable):
-            gone[path] = entry
+    gone = {
+        path: entry
+        for path, entry in known.items()
+        if path not in found.files and not any(path.startswith(prefix) for prefix in unreadable)
+    }
     by_identity = {(k.device, k.inode, k.size, k.mtime_ns): path for path, k in gone.items() if k.inode}
     for path, file in found.files.items():
         entry_or_none = known.get(path)

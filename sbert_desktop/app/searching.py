@@ -11,23 +11,22 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sbert_desktop.app.reading import read_file
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import DocumentView, HitView, Marks, SearchView, Span
 from sbert_desktop.domain import (
     DocumentHits,
     Encoder,
-    ExtractedText,
     JobContext,
     Mode,
     PassageRecord,
-    Problem,
     Query,
     SearchResults,
     Snapshot,
     SourceFile,
     display_path,
 )
-from sbert_desktop.errors import EncoderError, ExtractionError, UsageError
+from sbert_desktop.errors import EncoderError, UsageError
 from sbert_desktop.explore import search, similar
 
 _MARKED_PASSAGES = 24
@@ -132,9 +131,13 @@ def find_marks(session: Session, view: SearchView, context: JobContext | None = 
 def with_marks(view: SearchView, marks: Marks) -> SearchView:
     """Gives the view with best sentences filled in."""
     documents = tuple(
-        replace(document, hits=tuple(
-            replace(hit, best_sentence=marks.spans.get(hit.passage_id, hit.best_sentence)) for hit in document.hits
-        )) for document in view.documents
+        replace(
+            document,
+            hits=tuple(
+                replace(hit, best_sentence=marks.spans.get(hit.passage_id, hit.best_sentence)) for hit in document.hits
+            ),
+        )
+        for document in view.documents
     )
     return replace(view, documents=documents)
 
@@ -173,33 +176,6 @@ def _encode_file(session: Session, path: Path) -> NDArray[np.float32]:
     return encoder.encode_now([p.encoder_input() for p in passages[:64]])
 
 
-def read_file(session: Session, path: Path) -> ExtractedText:
-    """Reads one file in a child; gives its ExtractedText.
-
-    Raises:
-        UsageError: ``file-missing`` or ``not-a-file``.
-        ExtractionError: It could not be read; the code says why.
-    """
-    from sbert_desktop.jobs import NullContext
-
-    if not path.exists():
-        raise UsageError("file-missing", f"There is no file {display_path(path)}.", "Check the name.")
-    if not path.is_file():
-        raise UsageError("not-a-file", f"{display_path(path)} is not a file.", "Name a file.")
-    status = path.stat()
-    pool = session.extraction_pool(1)
-    try:
-        file = SourceFile(path, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
-        for _, outcome in pool.results([file], NullContext()):
-            if isinstance(outcome, ExtractedText):
-                return outcome
-            if isinstance(outcome, Problem):
-                raise ExtractionError(outcome.code, f"{display_path(path)}: {outcome.message}", outcome.hint)
-    finally:
-        pool.close()
-    raise ExtractionError("unreadable", f"{display_path(path)} could not be read.")
-
-
 def _view(
     session: Session, snapshot: Snapshot, query: Query, results: SearchResults, began: float, notes: list[str]
 ) -> SearchView:
@@ -212,9 +188,17 @@ def _view(
             documents.append(view)
     found = sum(len(document.hits) + document.more for document in results.documents)
     return SearchView(
-        query=query.text, mode=query.mode, filters=query.filters, by=query.by,
-        milliseconds=(time.perf_counter() - began) * 1000.0, documents=tuple(documents), passages_found=found,
-        passages=results.passages, embedded=results.embedded, generation=results.generation, notes=tuple(notes),
+        query=query.text,
+        mode=query.mode,
+        filters=query.filters,
+        by=query.by,
+        milliseconds=(time.perf_counter() - began) * 1000.0,
+        documents=tuple(documents),
+        passages_found=found,
+        passages=results.passages,
+        embedded=results.embedded,
+        generation=results.generation,
+        notes=tuple(notes),
     )
 
 
@@ -233,17 +217,40 @@ def _document(
         if record is None:
             continue
         words = session.library.match_words(query.text, record.text) if query.text else []
-        hits.append(HitView(
-            passage_id=hit.passage_id, content_id=hit.content_id, path=file.path, text=record.text,
-            start=record.start, end=record.end, page=record.location.page, location=record.location.label(),
-            score=hit.score, score_kind=hit.score_kind, cosine=hit.cosine, bm25=hit.bm25,
-            meaning_rank=hit.meaning_rank, words_rank=hit.words_rank, best_sentence=None,
-            words=tuple(words), stale=stale,
-        ))
+        hits.append(
+            HitView(
+                passage_id=hit.passage_id,
+                content_id=hit.content_id,
+                path=file.path,
+                text=record.text,
+                start=record.start,
+                end=record.end,
+                page=record.location.page,
+                location=record.location.label(),
+                score=hit.score,
+                score_kind=hit.score_kind,
+                cosine=hit.cosine,
+                bm25=hit.bm25,
+                meaning_rank=hit.meaning_rank,
+                words_rank=hit.words_rank,
+                best_sentence=None,
+                words=tuple(words),
+                stale=stale,
+            )
+        )
     return DocumentView(
-        content_id=document.content_id, path=file.path, paths=tuple(place.path for place in first.paths),
-        title=first.title, format=first.format, date=first.date, size=file.size, language=first.language,
-        score=document.hits[0].score, hits=tuple(hits), more=document.more, state=state,
+        content_id=document.content_id,
+        path=file.path,
+        paths=tuple(place.path for place in first.paths),
+        title=first.title,
+        format=first.format,
+        date=first.date,
+        size=file.size,
+        language=first.language,
+        score=document.hits[0].score,
+        hits=tuple(hits),
+        more=document.more,
+        state=state,
     )
 
 

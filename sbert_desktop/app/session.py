@@ -68,6 +68,7 @@ class Session:
         self._renderer: ChildProcess | None = None
         self._render_lock = threading.Lock()
         self._closed = False
+        self._pooling: str | None = None
 
     # ------------------------------------------------------------- library
 
@@ -124,6 +125,16 @@ class Session:
             raise self._encoder_error or EncoderError("model-missing", "There is no model.", "Add one under Models.")
         return self._encoder
 
+    def encoder_with(self, *, pooling: str) -> Encoder:
+        """Gives the model under another pooling, in place of the session's own.
+
+        Raises:
+            EncoderError: As :meth:`encoder`.
+        """
+        with self._lock:
+            self._pooling = pooling
+        return self.encoder()
+
     def ready_encoder(self) -> Encoder | None:
         """Gives the encoder if it is prepared, else None at once."""
         return self._encoder
@@ -152,6 +163,7 @@ class Session:
                 launch=self.launch,
                 notify=self.notice,
                 interactive=self.interactive,
+                pooling=self._pooling,
             )
             with self._lock:
                 if self._closed:
@@ -162,7 +174,8 @@ class Session:
             self._encoder_error = error
         except Exception as error:  # a broken installation of a native library is a known problem here
             self._encoder_error = EncoderError(
-                "model-failed", f"The model could not be started: {type(error).__name__}: {error}.",
+                "model-failed",
+                f"The model could not be started: {type(error).__name__}: {error}.",
                 "Search by words goes on. Re-install the program if this stays.",
             )
         finally:

@@ -68,8 +68,8 @@ def search(snapshot: Snapshot, query: Query, vector: NDArray[np.float32] | None)
         candidates, exhausted = _gather(snapshot, query, mask, scan, mode, limit)
         scores = _scores(candidates, mode, weight)
         order = np.lexsort((candidates.passages, -scores))
-        enough = query.top if query.by == "passage" else _distinct(candidates.contents[order])
-        if exhausted or limit >= total or (query.by == "passage" and len(order) >= query.top) or enough >= query.top:
+        found = len(order) if query.by == "passage" else _distinct(candidates.contents)
+        if exhausted or limit >= total or found >= query.top:
             break
         limit *= 4
     kind = {Mode.HYBRID: ScoreKind.FUSED, Mode.SEMANTIC: ScoreKind.COSINE, Mode.KEYWORD: ScoreKind.BM25}[mode]
@@ -84,11 +84,16 @@ def search(snapshot: Snapshot, query: Query, vector: NDArray[np.float32] | None)
 
 
 def similar(
-    snapshot: Snapshot, vector: NDArray[np.float32], *, top: int, exclude: Iterable[int] = (), filters: Filters | None = None
+    snapshot: Snapshot,
+    vector: NDArray[np.float32],
+    *,
+    top: int,
+    exclude: Iterable[int] = (),
+    filters: Filters | None = None,
 ) -> SearchResults:
     """Finds the documents nearest to a vector, without the contents in ``exclude``."""
     mask = snapshot.select(filters or Filters())
-    banned = [content for content in exclude]
+    banned = list(exclude)
     if banned:
         size = int(max(snapshot.contents.max(initial=0), max(banned))) + 1
         full = np.ones(size, dtype=bool)
@@ -146,10 +151,7 @@ class _Scan:
         take = min(limit, len(rows))
         if take == 0:
             return np.zeros(0, np.int64), np.zeros(0, np.float64), True
-        if take < len(rows):
-            part = np.argpartition(-cosines, take - 1)[:take]
-        else:
-            part = np.arange(len(rows))
+        part = np.argpartition(-cosines, take - 1)[:take] if take < len(rows) else np.arange(len(rows))
         part = part[np.lexsort((rows[part], -cosines[part]))]
         return rows[part], cosines[part].astype(np.float64), take == len(rows)
 
@@ -244,7 +246,7 @@ def _gather(
 
 
 def _scores(candidates: _Candidates, mode: Mode, weight: float) -> NDArray[np.float64]:
-    """Gives the score in [0, 1] that orders the hits, float64 [m]."""
+    """Gives the score that orders the hits, float64 [m]: in [0, 1], a cosine in [-1, 1]."""
     if not len(candidates.passages):
         return np.zeros(0)
     best = np.nanmax(candidates.bm25) if np.isfinite(candidates.bm25).any() else 0.0
@@ -252,7 +254,7 @@ def _scores(candidates: _Candidates, mode: Mode, weight: float) -> NDArray[np.fl
     if mode is Mode.KEYWORD:
         return words
     if mode is Mode.SEMANTIC:
-        return np.clip(np.nan_to_num(candidates.cosine, nan=0.0), 0.0, 1.0)
+        return np.nan_to_num(candidates.cosine, nan=-1.0)
     known = np.isfinite(candidates.cosine)
     if not known.any():
         return words
@@ -270,7 +272,7 @@ def _hit(candidates: _Candidates, i: int, score: float, kind: ScoreKind) -> Hit:
     return Hit(
         passage_id=PassageId(int(candidates.passages[i])),
         content_id=ContentId(int(candidates.contents[i])),
-        score=score,
+        score=min(1.0, max(0.0, score)),
         score_kind=kind,
         cosine=None if np.isnan(cosine) else cosine,
         bm25=None if np.isnan(bm25) else bm25,

@@ -43,14 +43,21 @@ class ChildProcess:
         command = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "sbert_desktop"]
         try:
             self._process = subprocess.Popen(
-                [*command, "child", kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
-                env=full_env, start_new_session=True,
+                [*command, "child", kind],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env=full_env,
+                start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
         except OSError as error:
             self._errors.close()
-            raise JobError("child-not-started", f"A helper process could not be started: {error.strerror}.",
-                           "Close other programs and try again.") from error
+            raise JobError(
+                "child-not-started",
+                f"A helper process could not be started: {error.strerror}.",
+                "Close other programs and try again.",
+            ) from error
 
     @property
     def pid(self) -> int:
@@ -85,16 +92,19 @@ class ChildProcess:
                 status = self._process.wait()
                 if expired.is_set():
                     raise JobError("child-timeout", f"It took longer than {timeout:g} s.") from error
-                raise JobError("child-died", f"The helper process ended unexpectedly (status {status}).",
-                               detail=self.last_words()) from error
+                raise JobError(
+                    "child-died", f"The helper process ended unexpectedly (status {status}).", detail=self.last_words()
+                ) from error
             finally:
                 if timer is not None:
                     timer.cancel()
         problem = reply.get("error")
         if isinstance(problem, dict):
             raise JobError(
-                str(problem.get("code", "child-refused")), str(problem.get("message", "")),
-                str(problem.get("hint", "")), detail=str(problem.get("traceback", "")) or str(problem.get("type", "")),
+                str(problem.get("code", "child-refused")),
+                str(problem.get("message", "")),
+                str(problem.get("hint", "")),
+                detail=str(problem.get("traceback", "")) or str(problem.get("type", "")),
             )
         return reply, data
 

@@ -117,8 +117,11 @@ class Lane:
             return Finished(job.job_id, Outcome.FAILED, None, failure)
         except Exception as error:
             failure = Failure(
-                "bug", f"Something went wrong inside the program ({type(error).__name__}).",
-                "Nothing was lost. Please report it with the details.", True, traceback.format_exc(),
+                "bug",
+                f"Something went wrong inside the program ({type(error).__name__}).",
+                "Nothing was lost. Please report it with the details.",
+                True,
+                traceback.format_exc(),
             )
             return Finished(job.job_id, Outcome.FAILED, None, failure)
 

