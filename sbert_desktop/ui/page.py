@@ -1,7 +1,8 @@
 """What a page is and what it may use: the contract between the window and its pages.
 
-The window makes each page with one argument, the :class:`Desk`. A page sets ``key``, ``title`` and
-``icon`` and may override :meth:`Page.activate`, :meth:`Page.focus_first`, :meth:`Page.actions_list`,
+The window makes each page with one argument, the :class:`Desk` (``SearchPage(desk)`` of
+``ui/search/page.py``); a page gives its panel to ``desk.inspector.set_content(self.key, widget)``.
+A page sets ``key``, ``title`` and ``icon`` and may override :meth:`Page.activate`, :meth:`Page.focus_first`, :meth:`Page.actions_list`,
 :meth:`Page.save_state` and :meth:`Page.restore_state`. It talks to the program through
 ``desk.commands`` and hears from it through ``desk.bridge``; it never touches another page.
 """

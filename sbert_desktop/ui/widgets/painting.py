@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, QPen
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from sbert_desktop.ui.theme import RADIUS, theme
@@ -90,12 +90,12 @@ class KeyboardFocus:
 
     _by_keyboard = False
 
-    def focusInEvent(self, event) -> None:
+    def focusInEvent(self, event: QFocusEvent) -> None:
         self._by_keyboard = event.reason() not in (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.PopupFocusReason)
         super().focusInEvent(event)  # type: ignore[misc]
         self.update()  # type: ignore[attr-defined]
 
-    def focusOutEvent(self, event) -> None:
+    def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)  # type: ignore[misc]
         self.update()  # type: ignore[attr-defined]
 

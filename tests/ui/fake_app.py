@@ -1,0 +1,537 @@
+"""A program without rooms behind it: canned answers, posted from a thread as the real one does.
+
+``FakeApp(settings, state=...)``: ``empty``, ``full`` (default), ``indexing``, ``paused``, ``refused``
+(the model was refused), ``huge`` (a hundred thousand documents, many folders), ``readonly``.
+All names and figures are invented.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sbert_desktop.app.views import (
+    ChangeView,
+    DocumentView,
+    Estimate,
+    FolderView,
+    HitView,
+    IndexHealth,
+    IndexProgress,
+    IndexReport,
+    LibraryView,
+    Marks,
+    ModelView,
+    PreviewPage,
+    PreviewText,
+    ProblemView,
+    SearchView,
+    UnreadLanguage,
+)
+from sbert_desktop.domain import (
+    Event,
+    Failure,
+    Finished,
+    JobId,
+    Outcome,
+    Partial,
+    Progress,
+    Query,
+    ScoreKind,
+    Started,
+)
+from sbert_desktop.settings import Settings
+
+HOME = Path.home()
+NOW = 1_700_000_000.0
+
+MODEL = ModelView(
+    name="all-MiniLM-L6-v2",
+    path=HOME / "models" / "minilm",
+    dimension=384,
+    max_tokens=256,
+    pooling="mean",
+    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    active=True,
+    fingerprint="f3a9c1",
+    size=90_868_376,
+    state="ready",
+    languages=("en",),
+)
+
+FOLDERS = (
+    FolderView(HOME / "Documents", 4912, 4912, 88_120, 21, "current", NOW - 120),
+    FolderView(HOME / "Notes", 641, 641, 4_960, 2, "current", NOW - 3600),
+    FolderView(HOME / "Mail", 3247, 3247, 12_740, 0, "current", NOW - 86_400),
+)
+
+_PROBLEMS = (
+    (
+        "Documents/Scans/2019",
+        "Scan 2019-08 water bill.pdf",
+        "pdf-pictures-only",
+        "Pictures only, no text.",
+        "Reading text from pictures comes with a later version.",
+    ),
+    (
+        "Documents/Bank",
+        "Bank statement 2021-04.pdf",
+        "locked",
+        "Locked with a password.",
+        "Save a copy without a password.",
+    ),
+    ("Documents/Garden", "Seed orders 2018.xlsx", "unsupported", "This kind of file is not read yet.", ""),
+    (
+        "Documents/Research/Talks",
+        "Soil talk, Wexcombe.docx",
+        "damaged",
+        "The file is damaged at its end.",
+        "Open it and save it again.",
+    ),
+    ("Notes/Archive", "Old diary 1998.txt", "encoding", "Its alphabet is unknown.", "Save it as UTF-8."),
+    (
+        "Documents/Travel/Maps",
+        "Map sheet 44 reprint.pdf",
+        "too-large",
+        "Too large: 1.4 GB.",
+        "The limit is 1,024 MB; change it in Settings.",
+    ),
+    ("Documents/Letters", "Untitled 7.docx", "empty", "The document is empty.", ""),
+    (
+        "Documents/Research",
+        "Plot notes week 31.pdf",
+        "time-limit",
+        "Took longer than 60 s.",
+        "It is tried again when the file changes.",
+    ),
+    (
+        "Notes",
+        "<img src=x onerror=alert(1)> & “quotes”.md",
+        "damaged",
+        "The file is damaged.",
+        "Open it and save it again.",
+    ),
+    (
+        "Documents/Very/Long/Path/That/Goes/On/And/On/Into/The/Deepest/Folder/Of/All/Folders/Ever/Made",
+        "A file name that is much longer than any column could ever be, with a date 2021-03-04 and a version 17.docx",
+        "partial",
+        "Three of its 40 pages could not be read.",
+        "The others are findable.",
+    ),
+)
+
+TEXT = (
+    "§ 7 Deposit. The landlord returns the deposit within thirty days after the keys are handed over, less any sums "
+    "still owed. Interest earned on the deposit belongs to the tenant and is paid out together with it."
+)
+
+
+def problems() -> tuple[ProblemView, ...]:
+    """Gives the canned problems."""
+    out = [
+        ProblemView(HOME / folder / file, HOME / folder.split("/")[0], code, message, hint, code == "partial")
+        for folder, file, code, message, hint in _PROBLEMS
+    ]
+    extra = [
+        ProblemView(
+            HOME / "Documents" / "Scans" / f"Scan {i:04}.pdf",
+            HOME / "Documents",
+            "pdf-pictures-only",
+            "Pictures only, no text.",
+            "Reading text from pictures comes with a later version.",
+            False,
+        )
+        for i in range(13)
+    ]
+    return tuple(out + extra)
+
+
+def hit(number: int, path: Path, *, page: int | None = 3, score: float = 0.71) -> HitView:
+    """Gives one canned hit."""
+    return HitView(
+        passage_id=number,
+        content_id=number // 10,
+        path=path,
+        text=TEXT,
+        start=1200,
+        end=1200 + len(TEXT),
+        page=page,
+        location=f"p. {page}" if page else "",
+        score=score,
+        score_kind=ScoreKind.FUSED,
+        cosine=score - 0.1,
+        bm25=7.2,
+        meaning_rank=number % 7 + 1,
+        words_rank=number % 5 + 1,
+        best_sentence=None,
+        words=((26, 33), (53, 60)),
+    )
+
+
+def documents() -> tuple[DocumentView, ...]:
+    """Gives the canned results."""
+    names = (
+        ("Documents/Home/Contracts/Tenancy agreement Alder Street 14.pdf", "pdf"),
+        ("Mail/2022/Re flat keys.eml", "eml"),
+        ("Notes/Home/Moving out checklist.md", "md"),
+        ("Documents/Home/Letters/Letter to the landlord.docx", "docx"),
+        ("Documents/Travel/Larkmoor cottage booking terms.pdf", "pdf"),
+        ("Documents/Invoices/Scooter hire invoice 2024-03.pdf", "pdf"),
+    )
+    out = []
+    for number, (name, kind) in enumerate(names):
+        path = HOME / name
+        score = 0.71 - 0.06 * number
+        hits = tuple(
+            hit(10 * number + i, path, page=3 + i if kind == "pdf" else None, score=score - 0.05 * i)
+            for i in range(3 if number % 2 == 0 else 1)
+        )
+        out.append(
+            DocumentView(
+                number,
+                path,
+                (path,),
+                path.stem,
+                kind,
+                NOW - 86_400 * 40 * number,
+                412_000,
+                "en",
+                score,
+                hits,
+                2 if number == 1 else 0,
+            )
+        )
+    return tuple(out)
+
+
+class FakeApp:
+    """Commands with canned answers; every answer comes from the fake's own thread."""
+
+    def __init__(self, settings: Settings, *, state: str = "full", delay: float = 0.0) -> None:
+        self.settings = settings
+        self.state = state
+        self.delay = delay
+        self.calls: list[tuple[object, ...]] = []
+        self.closed = False
+        self.paused = state == "paused"
+        self.pace = "gentle"
+        self.fail: dict[str, Failure] = {}
+        self.unread: tuple[UnreadLanguage, ...] = ()
+        self.estimate_problem = ""
+        self.folders: tuple[FolderView, ...] = () if state == "empty" else FOLDERS
+        self._hidden: dict[Path, FolderView] = {}
+        self._history = ["when do I get my deposit back", "tyre sizes of the scooter"]
+        self._numbers = itertools.count(1)
+        self._post: Callable[[Event], None] | None = None
+        self._queue: queue.Queue[list[Event] | None] = queue.Queue()
+        self._thread = threading.Thread(target=self._work, name="fake-app", daemon=True)
+        self._thread.start()
+
+    # ---- plumbing
+
+    def connect(self, post: Callable[[Event], None]) -> None:
+        self._post = post
+        if self.state in ("indexing", "paused"):
+            self.start_index()
+
+    def _work(self) -> None:
+        while True:
+            events = self._queue.get()
+            if events is None:
+                return
+            if self.delay:
+                time.sleep(self.delay)
+            for event in events:
+                if self._post is not None:
+                    self._post(event)
+
+    def _job(self, kind: str, result: object, *partials: object, events: Sequence[Event] = ()) -> JobId:
+        job = JobId(f"{kind}-{next(self._numbers)}")
+        out: list[Event] = [Started(job, kind)]
+        failure = self.fail.get(kind)
+        out += [Partial(job, partial) for partial in partials]
+        out += events
+        if failure is not None:
+            out.append(Finished(job, Outcome.FAILED, None, failure))
+        else:
+            out.append(Finished(job, Outcome.DONE, result))
+        self._queue.put(out)
+        return job
+
+    def start_index(self) -> JobId:
+        """Begins a run that does not end by itself."""
+        job = JobId(f"index-{next(self._numbers)}")
+        self._queue.put(
+            [
+                Started(job, "index"),
+                Progress(job, "reading", 1240, 8800),
+                Partial(job, self.progress()),
+                Partial(job, self.view()),
+            ]
+        )
+        return job
+
+    def end_index(self, job: JobId, outcome: Outcome = Outcome.DONE, failure: Failure | None = None) -> None:
+        """Ends such a run."""
+        self.state = "full"
+        self._queue.put([Finished(job, outcome, self.report(), failure)])
+
+    def say(self, events: Sequence[Event]) -> None:
+        """Posts any events from the fake's thread."""
+        self._queue.put(list(events))
+
+    # ---- canned state
+
+    def progress(self) -> IndexProgress:
+        return IndexProgress(
+            HOME / "Documents",
+            str(HOME / "Documents/Research/Soil moisture/2022 field season/Plot notes week 31.docx"),
+            1240,
+            8800,
+            4100,
+            29_000,
+            312.4,
+            71_000.0,
+            240.0,
+            self.paused,
+            self.pace,
+        )
+
+    def report(self) -> IndexReport:
+        return IndexReport(8800, 96_204, 23, 8800, 0, 0, 0, 0, 96_204, 300.0, 320.0, 70_000.0, "openvino", "CPU")
+
+    def view(self) -> LibraryView:
+        folders = self.folders
+        if self.state in ("indexing", "paused"):
+            state = "paused" if self.paused else "indexing"
+            folders = (
+                replace(FOLDERS[0], embedded=599, state=state),
+                FOLDERS[1],
+                replace(FOLDERS[2], documents=3247, embedded=0, state="waiting", last_change=None),
+            )
+        if self.state == "huge":
+            folders = tuple(
+                replace(
+                    FOLDERS[i % 3], path=HOME / f"Archive {i:02}", documents=11_000 + i * 37, embedded=11_000 + i * 37
+                )
+                for i in range(11)
+            )
+            folders = (*folders, FolderView(Path("/media/stick/Photos of documents"), 120, 120, 700, 0, "missing"))
+        model = MODEL
+        if self.state == "refused":
+            model = replace(
+                MODEL,
+                state="refused",
+                note="model.safetensors is not the file that was verified. Meaning is off; search by words goes on.",
+            )
+        documents_count = sum(folder.documents for folder in folders)
+        passages = sum(folder.passages for folder in folders)
+        return LibraryView(
+            path=HOME / ".local/share/sbert-desktop/library",
+            folders=folders,
+            documents=documents_count,
+            passages=passages,
+            embedded=13_551 if self.state in ("indexing", "paused") else passages,
+            problems=sum(folder.problems for folder in folders),
+            model=model,
+            backend="openvino",
+            device="CPU",
+            precision="bf16",
+            index=IndexHealth("hnsw", passages, 0.993) if passages > 20_000 else IndexHealth("exact", passages),
+            read_only=self.state == "readonly",
+            notices=("The library is read-only.",) if self.state == "readonly" else (),
+            formats=("docx", "eml", "md", "pdf", "txt"),
+            languages=("en", "de"),
+        )
+
+    # ---- library
+
+    def refresh(self) -> JobId:
+        self.calls.append(("refresh",))
+        return self._job("refresh", self.view())
+
+    def estimate(self, folders: Sequence[Path]) -> JobId:
+        self.calls.append(("estimate", tuple(folders)))
+        return self._job(
+            "estimate",
+            Estimate(
+                tuple(folders),
+                8800,
+                1_300_000_000,
+                (1100.0, 1700.0),
+                (118_000_000, 174_000_000),
+                (50.0, 80.0),
+                self.unread,
+                41_000_000_000,
+                self.estimate_problem,
+            ),
+        )
+
+    def add_folders(self, folders: Sequence[Path], *, words_only: bool = False) -> JobId:
+        self.calls.append(("add_folders", tuple(folders), words_only))
+        self.folders += tuple(FolderView(folder, 12, 12, 40, 0, "current", NOW) for folder in folders)
+        return self._job("index", self.report(), self.progress(), self.view())
+
+    def add_sample(self) -> JobId:
+        self.calls.append(("add_sample",))
+        self.folders += (FolderView(HOME / "sample", 41, 41, 160, 0, "current", NOW),)
+        return self._job("index", self.report(), self.view())
+
+    def update(self, *, confirm_removals: bool = False) -> JobId:
+        self.calls.append(("update", confirm_removals))
+        return self._job("index", self.report(), self.view())
+
+    def pause(self) -> None:
+        self.calls.append(("pause",))
+        self.paused = True
+
+    def resume(self) -> None:
+        self.calls.append(("resume",))
+        self.paused = False
+
+    def set_pace(self, pace: str) -> None:
+        self.calls.append(("set_pace", pace))
+        self.pace = pace
+
+    def cancel(self, job: JobId) -> None:
+        self.calls.append(("cancel", job))
+        if job.startswith("index"):
+            self._queue.put([Finished(job, Outcome.CANCELLED)])
+
+    def remove_folder(self, folder: Path) -> JobId:
+        self.calls.append(("remove_folder", folder))
+        for view in self.folders:
+            if view.path == folder:
+                self._hidden[folder] = view
+        self.folders = tuple(view for view in self.folders if view.path != folder)
+        return self._job("remove", self.view())
+
+    def undo_remove(self, folder: Path) -> JobId:
+        self.calls.append(("undo_remove", folder))
+        if folder in self._hidden:
+            self.folders = (*self.folders, self._hidden.pop(folder))
+        return self._job("remove", self.view())
+
+    def finish_removals(self) -> JobId:
+        self.calls.append(("finish_removals",))
+        self._hidden.clear()
+        return self._job("remove", self.view())
+
+    def problems(self) -> JobId:
+        self.calls.append(("problems",))
+        return self._job("problems", problems() if self.folders else ())
+
+    def recent(self, limit: int = 200) -> JobId:
+        self.calls.append(("recent", limit))
+        out = tuple(
+            ChangeView(document.path, document.title, NOW - 977 * i, 3 + i) for i, document in enumerate(documents())
+        )
+        return self._job("recent", out if self.folders else ())
+
+    # ---- search
+
+    def typing(self) -> None:
+        self.calls.append(("typing",))
+
+    def search(self, query: Query) -> JobId:
+        self.calls.append(("search", query))
+        found = documents() if "nothing" not in query.text else ()
+        view = SearchView(
+            query.text,
+            query.mode,
+            query.filters,
+            query.by,
+            38.0,
+            found,
+            sum(len(d.hits) + d.more for d in found),
+            96_204,
+            13_551 if self.state == "indexing" else 96_204,
+            7,
+            ("Still indexing, more may come.",) if self.state == "indexing" else (),
+        )
+        marks = Marks({h.passage_id: (13, 111) for d in found for h in d.hits})
+        return self._job("search", view, view, marks)
+
+    def similar(self, path: Path, *, top: int = 10) -> JobId:
+        self.calls.append(("similar", path))
+        return self.search(Query(str(path), top=top))
+
+    def preview(self, hit: HitView, *, page: int | None = None, width: int = 704) -> JobId:
+        self.calls.append(("preview", hit.passage_id, page))
+        if hit.page is not None:
+            height = width * 297 // 210
+            rows = bytearray(b"\xff" * (width * height * 3))
+            for y in range(60, height - 120, 26):  # grey lines where text would stand
+                for x in range(60, width - 60 - (y * 7) % 140):
+                    at = (y * width + x) * 3
+                    rows[at : at + 3] = b"\x80\x80\x80"
+            box = ((60.0, 320.0, width - 140.0, 14.0), (60.0, 346.0, width - 260.0, 14.0))
+            return self._job(
+                "preview",
+                PreviewPage(hit.path, hit.path.stem, page or hit.page, 12, width, height, bytes(rows), box, box[:1]),
+            )
+        text = "Before the last day\n\n" + "Some words before the passage. " * 30 + TEXT + " Some words after it." * 30
+        start = text.index(TEXT)
+        return self._job(
+            "preview",
+            PreviewText(
+                hit.path,
+                hit.path.stem,
+                hit.path.suffix[1:],
+                text,
+                0,
+                (start, start + len(TEXT)),
+                (start + 13, start + 111),
+                ((start + 26, start + 33),),
+            ),
+        )
+
+    def history(self) -> tuple[str, ...]:
+        return tuple(self._history)
+
+    def clear_history(self) -> None:
+        self.calls.append(("clear_history",))
+        self._history.clear()
+
+    # ---- files
+
+    def open_file(self, path: Path, page: int | None = None) -> JobId:
+        self.calls.append(("open_file", path, page))
+        return self._job("open", None)
+
+    def reveal(self, path: Path) -> JobId:
+        self.calls.append(("reveal", path))
+        return self._job("open", None)
+
+    # ---- models
+
+    def models(self) -> JobId:
+        self.calls.append(("models",))
+        return self._job("models", self._models())
+
+    def verify_models(self) -> JobId:
+        self.calls.append(("verify_models",))
+        return self._job("models", self._models())
+
+    def _models(self) -> tuple[ModelView, ...]:
+        return (
+            self.view().model,
+            replace(
+                MODEL,
+                name="home-1",
+                active=False,
+                size=90_870_000,
+                sha256="9e0d7104aa",
+                path=HOME / "models" / "home-1",
+            ),
+        )
+
+    def close(self, timeout: float = 5.0) -> None:
+        self.closed = True
+        self._queue.put(None)
+        self._thread.join(timeout)
