@@ -35,6 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "bootstrap.json"
 UNFINISHED = VENV / "bootstrap-unfinished"
+DISCARDED = ROOT / ".venv.discarded"
 CONSTRAINTS = ROOT / "packaging" / "constraints.txt"
 WINDOWS = os.name == "nt"
 BIN = VENV / ("Scripts" if WINDOWS else "bin")
@@ -82,7 +83,7 @@ def opens_window(arguments: Sequence[str]) -> bool:
     rest = list(arguments)
     while rest[:1] == ["--library"]:
         del rest[:2]
-    return not rest or rest[0].startswith("--library=") and len(rest) == 1
+    return not rest or (len(rest) == 1 and rest[0].startswith("--library="))
 
 
 def run_program(arguments: Sequence[str]) -> int:
@@ -185,6 +186,7 @@ def make_environment() -> None:
             f"not enough room: {free / 1e9:.1f} GB are free beside {ROOT}, "
             f"{SPACE_NEEDED / 1e9:.0f} GB are needed. Free some and start again."
         )
+    shutil.rmtree(DISCARDED, ignore_errors=True)
     if VENV.is_symlink() or VENV.is_file():
         raise SetupError(f"{VENV} is not a folder. Move it away and start again.")
     if VENV.exists():
@@ -192,7 +194,8 @@ def make_environment() -> None:
         if not any(known) and any(VENV.iterdir()):
             raise SetupError(f"{VENV} holds something else than a Python environment. Move it away and start again.")
         say("making .venv again: it is incomplete, or was moved")
-        shutil.rmtree(VENV)
+        VENV.rename(DISCARDED)  # first, so that an interruption never leaves half a folder that looks whole
+    shutil.rmtree(DISCARDED, ignore_errors=True)
     say(f"making .venv with Python {sys.version.split()[0]}")
     VENV.mkdir()
     UNFINISHED.touch()
@@ -232,7 +235,7 @@ def install(command: str) -> None:
     what = f"{ROOT}[dev]" if command == "test" else str(ROOT)
     call = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--no-color",
             "--progress-bar", "off", "--retries", "2", "-c", str(CONSTRAINTS), "-e", what]  # fmt: skip
-    say("fetching and installing packages (about 400 MB the first time)")
+    say("fetching and installing packages (a few minutes the first time)")
     status, lines = watch(call, PipProgress().see, environment=clean_environment())
     UNFINISHED.unlink(missing_ok=True)
     if status:
@@ -251,10 +254,11 @@ class PipProgress:
         words = line.split()
         if line.lstrip().startswith(("Downloading ", "Using cached ")):
             self.fetched += 1
-        if line.startswith("Building wheel") and len(words) > 3 and "started" not in line:
-            say(f"  building {words[3]}")
+        if line.startswith("Building wheels for collected packages:"):
+            say(f"  building {' '.join(words[5:])}")
         elif line.startswith("Installing collected packages:"):
             say(f"  installing {line.count(',') + 1} packages")
+            self.shown = float("inf")  # nothing is fetched any more
         elif time.monotonic() - self.shown > 15:
             self.shown = time.monotonic()
             say(f"  {self.fetched} files fetched so far")
