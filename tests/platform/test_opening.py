@@ -1,0 +1,62 @@
+"""Programs are never started silently."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from sbert_desktop.errors import PlatformError
+from sbert_desktop.platform import opening
+
+
+@pytest.fixture()
+def started(monkeypatch):
+    calls = []
+    monkeypatch.setattr(opening, "_start", lambda command, path: calls.append(command))
+    monkeypatch.setattr(opening.shutil, "which", lambda name: f"/usr/bin/{name}" if name == "xdg-open" else None)
+    monkeypatch.setattr(opening.sys, "platform", "linux")
+    return calls
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a.exe", "b.BAT", "c.sh", "d.desktop", "e.py", "f.jar", "g.AppImage", "h.lnk", "i.scr", "j.command", "k.ps1", "l.hta"],
+)
+def test_program_suffixes_are_refused(tmp_path, started, name):
+    path = tmp_path / name
+    path.write_text("x")
+    with pytest.raises(PlatformError) as caught:
+        opening.open_file(path)
+    assert caught.value.code == "file-is-program"
+    assert started == []
+
+
+@pytest.mark.parametrize("head", [b"\x7fELF\x02", b"MZ\x90", b"#!/bin/sh\n", b"\xcf\xfa\xed\xfe", b"[Desktop Entry]\n"])
+def test_program_contents_are_refused_whatever_the_name(tmp_path, started, head):
+    path = tmp_path / "report.pdf"
+    path.write_bytes(head + b"rest")
+    with pytest.raises(PlatformError, match="program"):
+        opening.open_file(path)
+    assert started == []
+
+
+def test_executable_mode_is_refused(tmp_path, started):
+    path = tmp_path / "notes.txt"
+    path.write_text("x")
+    path.chmod(0o755)
+    with pytest.raises(PlatformError, match="program"):
+        opening.open_file(path)
+
+
+def test_document_is_opened_without_a_shell(tmp_path, started):
+    path = tmp_path / "a; rm -rf $(x).txt"
+    path.write_text("x")
+    opening.open_file(path)
+    assert started == [["/usr/bin/xdg-open", os.fspath(path)]]
+
+
+def test_missing_file_is_said(tmp_path, started):
+    with pytest.raises(PlatformError) as caught:
+        opening.open_file(tmp_path / "gone.txt")
+    assert caught.value.code == "file-gone"
