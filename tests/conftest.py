@@ -1,0 +1,74 @@
+"""What every test of every room gets: a home of its own, no screen, no network."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+SHARED_DATA = HERE.parent.parent / "shared" / "data"
+
+# At import, before any test module is: each xdist worker comes here on its own.
+_scratch = Path(tempfile.mkdtemp(prefix="sbert-desktop-tests-"))
+_network_log = _scratch / "network.log"
+os.environ["SBERT_DESKTOP_HOME"] = str(_scratch / "home")
+os.environ.pop("SBERT_DESKTOP_LIBRARY", None)
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ["SBERT_DESKTOP_NETWORK_LOG"] = str(_network_log)
+
+
+def _guard_the_network() -> None:
+    guard = HERE / "network_guard"
+    inherited = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != str(guard)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(guard), *inherited])
+    spec = importlib.util.spec_from_file_location("sbert_desktop_network_guard", guard / "sitecustomize.py")
+    assert spec is not None
+    assert spec.loader is not None
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+_guard_the_network()
+
+
+def _look_ups() -> list[str]:
+    try:
+        return _network_log.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+
+
+@pytest.fixture(autouse=True)
+def _no_look_ups() -> Iterator[None]:
+    """Fails the test in which a host was looked up, in any child or fork, swallowed or not."""
+    before = len(_look_ups())
+    yield
+    fresh = _look_ups()[before:]
+    if fresh:
+        pytest.fail("a host was looked up:\n" + "\n".join(fresh), pytrace=False)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fails the run for any look-up, also one that a child made after its test had ended."""
+    lines = _look_ups()
+    if lines:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        print("\nhosts were looked up in this run:\n" + "\n".join(lines))
+
+
+def pytest_unconfigure() -> None:
+    """Removes the home of this run."""
+    shutil.rmtree(_scratch, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Gives the folder of real evaluation data that stands beside a developer's checkout."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("needs ../shared/data, which is not here")
+    return SHARED_DATA
