@@ -10,8 +10,10 @@ from sbert_desktop.app.views import DocumentView
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.search.model import Kind, ResultModel, date_text, place_of, title_of
 from sbert_desktop.ui.search.passage_text import PassageText
-from sbert_desktop.ui.search.text import one_line, plural
+from sbert_desktop.ui.search.text import one_line
 from sbert_desktop.ui.theme import Theme
+from sbert_desktop.ui.widgets import paint_bar, paint_tag, tag_width
+from sbert_desktop.ui.words import counted
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -134,7 +136,7 @@ class ResultDelegate(QStyledItemDelegate):
         return QRect(TEXT_X, end - self._line(), wide, self._line())
 
     def _more_words(self, number: int) -> str:
-        return "+ " + plural(self._model.more_at(number), "more passage")
+        return "+ " + counted(self._model.more_at(number), "more passage")
 
     # ---- painting -------------------------------------------------------------------------
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -189,7 +191,7 @@ class ResultDelegate(QStyledItemDelegate):
         hit = self._model.hit_at(number)
         title = title_of(document)
         if self._model.is_open(number):
-            beside = plural(self._model.more_at(number) + 1, "passage")
+            beside = counted(self._model.more_at(number) + 1, "passage")
         else:
             beside = one_line(hit.location) if hit is not None else ""
         strong, meta = self._theme.metrics("strong"), self._theme.metrics("meta")
@@ -208,7 +210,7 @@ class ResultDelegate(QStyledItemDelegate):
 
     def _tag_width(self, document: DocumentView) -> int:
         words = STATE_TAGS.get(document.state)
-        return 8 + 6 + 14 + 4 + self._theme.metrics("meta").horizontalAdvance(words[0]) + 6 if words else 0
+        return 8 + tag_width(words[0], words[1]) if words else 0
 
     def _paint_document(self, painter: QPainter, option: QStyleOptionViewItem, number: int) -> None:
         theme, rect = self._theme, option.rect
@@ -250,15 +252,9 @@ class ResultDelegate(QStyledItemDelegate):
                          Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{document.score:.2f}")
         if bar is None:
             return
-        groove = QRectF(rect.right() + 1 - PAD - BAR.width(), line.y() + (line.height() - BAR.height()) / 2,
-                        BAR.width(), BAR.height())
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.color("track"))
-        painter.drawRoundedRect(groove, 2, 2)
-        if bar > 0:
-            groove.setWidth(max(4.0, BAR.width() * min(1.0, bar)))
-            painter.setBrush(theme.color("accent"))
-            painter.drawRoundedRect(groove, 2, 2)
+        groove = QRect(rect.right() + 1 - PAD - BAR.width(), line.y() + (line.height() - BAR.height()) // 2,
+                       BAR.width(), BAR.height())
+        paint_bar(painter, groove, bar)
 
     def _paint_meta(self, painter: QPainter, rect: QRect, number: int) -> None:
         theme = self._theme
@@ -268,7 +264,7 @@ class ResultDelegate(QStyledItemDelegate):
         if document.date > 0:
             tail.append(date_text(document.date))
         if len(document.paths) > 1:
-            tail.append(f"also in {plural(len(document.paths) - 1, 'other place')}")
+            tail.append(f"also in {counted(len(document.paths) - 1, 'other place')}")
         rest = "".join(f" · {piece}" for piece in tail)
         place = place_of(document)
         room = rect.width() - TEXT_X - PAD
@@ -283,19 +279,10 @@ class ResultDelegate(QStyledItemDelegate):
 
     def _paint_tag(self, painter: QPainter, x: int, line: QRect, document: DocumentView) -> None:
         words = STATE_TAGS.get(document.state)
-        if words is None:
-            return
-        theme = self._theme
-        text, icon, tone = words
-        high = max(20, self._meta_line() + 2)
-        tag = QRect(x, line.y() + (line.height() - high) // 2, self._tag_width(document) - 8, high)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.color(f"{tone}_soft"))
-        painter.drawRoundedRect(tag, 4, 4)
-        icons.paint(painter, icon, QRect(tag.x() + 6, tag.y() + (high - 14) // 2, 14, 14), tone)
-        painter.setFont(theme.font("meta"))
-        painter.setPen(theme.color(tone))
-        painter.drawText(tag.adjusted(24, 0, -6, 0), Qt.AlignmentFlag.AlignVCenter, text)
+        if words is not None:
+            high = self._theme.height(20, role="meta", padding=4)
+            tag = QRect(x, line.y() + (line.height() - high) // 2, tag_width(words[0], words[1]), high)
+            paint_tag(painter, tag, words[0], words[2], words[1])
 
     def _paint_passage(self, painter: QPainter, option: QStyleOptionViewItem, number: int) -> None:
         theme, rect = self._theme, option.rect
@@ -321,7 +308,7 @@ class ResultDelegate(QStyledItemDelegate):
             self._paint_link(painter, option.rect.adjusted(TEXT_X, 0, 0, -1), "Show more documents", number)
             return
         more = self._model.document_at(number).more
-        self._paint_link(painter, self.link_rect(option.rect, number), "+ " + plural(more, "more passage"), number)
+        self._paint_link(painter, self.link_rect(option.rect, number), "+ " + counted(more, "more passage"), number)
 
     def _paint_link(self, painter: QPainter, rect: QRect, words: str, number: int) -> None:
         font = self._theme.font("body")

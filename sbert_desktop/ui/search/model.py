@@ -7,6 +7,7 @@ QtCore only; the delegate knows how rows look.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,8 +15,6 @@ from pathlib import Path
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QDateTime,
-    QLocale,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -25,7 +24,8 @@ from PySide6.QtCore import (
 
 from sbert_desktop.app.views import DocumentView, HitView, SearchView, Span
 from sbert_desktop.domain import ScoreKind, short_path
-from sbert_desktop.ui.search.text import Snippet, make_snippet, one_line, plural
+from sbert_desktop.ui.search.text import Snippet, make_snippet, one_line
+from sbert_desktop.ui.words import counted, day
 
 Index = QModelIndex | QPersistentModelIndex
 MAIL_FORMATS = frozenset({"eml", "mbox", "msg", "mail", "emlx"})
@@ -59,14 +59,8 @@ class Row:
 
 
 def date_text(seconds: float) -> str:
-    """Gives a date as ``14 Mar 2023`` in the person's own language; nothing for no date."""
-    if seconds <= 0:
-        return ""
-    try:
-        day = QDateTime.fromSecsSinceEpoch(int(seconds))
-    except OverflowError:
-        return ""
-    return QLocale().toString(day.date(), "d MMM yyyy")
+    """Gives a date as ``14 Mar 2023``; nothing for no date."""
+    return day(seconds) if seconds > 0 else ""
 
 
 def title_of(document: DocumentView) -> str:
@@ -307,7 +301,7 @@ class ResultModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleDescriptionRole:
             return _places(document)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return as_plain_tooltip(_places(document))
+            return "<br>".join(f"<span>{html.escape(line)}</span>" for line in _places(document).split("\n"))
         if role == self.DocumentRole:
             return document
         return self.hit_at(number) if role == self.HitRole else None
@@ -357,7 +351,7 @@ class ResultModel(QAbstractListModel):
             return "Show more documents"
         document = self._documents[row.document]
         if row.kind is Kind.REST:
-            return f"Show {plural(document.more, 'more passage')} of {title_of(document)}"
+            return f"Show {counted(document.more, 'more passage')} of {title_of(document)}"
         hit = self._hit(row)
         text = self.snippet_at(number).text
         if row.kind is Kind.PASSAGE:
@@ -370,9 +364,9 @@ class ResultModel(QAbstractListModel):
             parts.append(date_text(document.date))
         hidden = self.more_at(number)
         if self.is_open(number):
-            parts.append(f"open, {plural(hidden + 1, 'passage')} below")
+            parts.append(f"open, {counted(hidden + 1, 'passage')} below")
         elif hidden:
-            parts.append(f"{plural(hidden, 'more passage')}, press right arrow to show")
+            parts.append(f"{counted(hidden, 'more passage')}, press right arrow to show")
         return ", ".join(parts) + f". {text}"
 
 
@@ -381,14 +375,6 @@ STATE_WORDS = {
     "gone": "file is gone",
     "offline": "drive is away",
 }
-
-
-def as_plain_tooltip(text: str) -> str:
-    """Gives a text so that a tooltip cannot take it for HTML: Qt guesses from its looks.
-
-    Source: ``Qt::mightBeRichText`` looks for a tag; a zero-width space after each ``<`` leaves none.
-    """
-    return text.replace("<", "<\u200b").replace("&", "&\u200b")
 
 
 def _places(document: DocumentView) -> str:

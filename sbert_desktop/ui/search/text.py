@@ -188,20 +188,3 @@ def ordinal(number: int) -> str:
     if 10 <= number % 100 <= 20:
         return f"{number}th"
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
-
-
-def file_size(size: int) -> str:
-    """Gives bytes in words: ``412 kB``, ``3.4 MB``."""
-    if size < 1000:
-        return f"{size} bytes"
-    value = float(size)
-    for unit in ("kB", "MB", "GB", "TB"):
-        value /= 1000
-        if value < 999.5 or unit == "TB":
-            return f"{value:.1f} {unit}" if value < 9.95 and unit != "kB" else f"{value:.0f} {unit}"
-    raise AssertionError
-
-
-def plural(count: int, one: str, many: str | None = None) -> str:
-    """Gives ``1 passage`` or ``14 passages`` with thousands separated."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

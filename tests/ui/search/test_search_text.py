@@ -10,7 +10,6 @@ from sbert_desktop.ui.search.text import (
     collapse,
     count_words,
     drawable,
-    file_size,
     make_snippet,
     one_line,
     ordinal,
@@ -118,5 +117,4 @@ def test_names_stay_on_one_line_and_cannot_turn_the_text() -> None:
 def test_small_words() -> None:
     assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 21, 113)] == [
         "1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "113th"]
-    assert [file_size(n) for n in (5, 412_000, 3_400_000, 12_000_000_000)] == ["5 bytes", "412 kB", "3.4 MB", "12 GB"]
     assert count_words("Deposit, deposit back", [(0, 7), (9, 16), (17, 21)]) == (("deposit", 2), ("back", 1))

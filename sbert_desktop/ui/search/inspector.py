@@ -1,0 +1,475 @@
+"""The preview beside the results: the page or the text of a hit, and why it was found."""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from sbert_desktop.app.interface import Commands
+from sbert_desktop.app.views import DocumentView, HitView, PreviewPage, PreviewText, SearchView
+from sbert_desktop.domain import Failure, Finished, JobId, Outcome, short_path
+from sbert_desktop.errors import SbertDesktopError
+from sbert_desktop.ui import icons
+from sbert_desktop.ui.bridge import Bridge, Latest
+from sbert_desktop.ui.search.model import STATE_WORDS, date_text, place_of, title_of
+from sbert_desktop.ui.search.page_view import PageView
+from sbert_desktop.ui.search.result_list import put_on_clipboard
+from sbert_desktop.ui.search.text import collapse, one_line
+from sbert_desktop.ui.search.text_view import TextView
+from sbert_desktop.ui.search.why import WhyPanel
+from sbert_desktop.ui.theme import Theme, theme
+from sbert_desktop.ui.widgets import (
+    Button,
+    ElidedLabel,
+    IconButton,
+    Label,
+    Line,
+    Panel,
+    announce,
+    menu,
+    paint_box,
+    paint_focus,
+    plain_tip,
+)
+from sbert_desktop.ui.words import size as size_words
+
+LATE_MS = 150  # a picture that takes longer leaves a white page with a bar
+KEPT = 8  # previews kept, so that going back and forth costs nothing
+
+Key = tuple[object, ...]
+
+
+class _LeftButton(IconButton):
+    """The chevron to the right, turned round."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        hover = self.underMouse() and self.isEnabled()
+        if hover:
+            paint_box(painter, self.rect(), "selected" if self.isDown() else "hover", None)
+        painter.save()
+        painter.translate(self.width(), 0)
+        painter.scale(-1, 1)
+        color = self._theme_color(hover)
+        icons.paint(painter, "chevron_right", self.rect().adjusted(5, 5, -5, -5), color)
+        painter.restore()
+        if self.shows_focus():
+            paint_focus(painter, self.rect())
+
+    def _theme_color(self, hover: bool) -> QColor:
+        return theme.color("text" if hover else "muted") if self.isEnabled() else theme.faded("muted", 0.45)
+
+
+class PreviewInspector(Panel):
+    """Shows one hit. Signals say what the person wants; the page does it.
+
+    Signals: ``openWanted(DocumentView, HitView)``, ``revealWanted(DocumentView)``,
+    ``similarWanted(DocumentView)``, ``hitWanted(passage id)`` for the next or previous passage,
+    ``closeWanted()``, ``statusMessage(str)``.
+    """
+
+    openWanted = Signal(object, object)
+    revealWanted = Signal(object)
+    similarWanted = Signal(object)
+    hitWanted = Signal(int)
+    closeWanted = Signal()
+    statusMessage = Signal(str)
+
+    def __init__(self, commands: Commands, bridge: Bridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__("surface", parent=parent)
+        self.setObjectName("search_inspector")
+        self.setAccessibleName("Preview")
+        self._commands, self._theme = commands, theme
+        self._document: DocumentView | None = None
+        self._hit: HitView | None = None
+        self._view: SearchView | None = None
+        self._wanted: tuple[HitView, int | None] | None = None  # asked for while hidden
+        self._page_number: int | None = None
+        self._kept: OrderedDict[Key, PreviewPage | PreviewText] = OrderedDict()
+        self._latest = Latest(bridge)
+        self._late = QTimer(self)
+        self._late.setSingleShot(True)
+        self._late.setInterval(LATE_MS)
+        self._late.timeout.connect(self._show_loading)
+        self._sharpen = QTimer(self)
+        self._sharpen.setSingleShot(True)
+        self._sharpen.setInterval(250)
+        self._sharpen.timeout.connect(self._on_sharpen)
+        self._build()
+        self.show_hit(None, None, None)
+
+    # ---- building -------------------------------------------------------------------------
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._make_head())
+        column.addWidget(Line(parent=self))
+        self.tools = self._make_tools()
+        column.addWidget(self.tools)
+        self._tools_line = Line(parent=self)
+        column.addWidget(self._tools_line)
+        self.stack = QStackedWidget(self)
+        self.page_view = PageView(self._theme, self.stack)
+        self.text_view = TextView(self._theme, self.stack)
+        self.note = Label("", tone="muted", wrap=True, object_name="preview_note")
+        self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.note.setMargin(24)
+        for widget in (self.note, self.page_view, self.text_view):
+            self.stack.addWidget(widget)
+        column.addWidget(self.stack, 1)
+        self._why_line = Line(parent=self)
+        column.addWidget(self._why_line)
+        self.why = WhyPanel(self._theme, self)
+        column.addWidget(self.why)
+        self.buttons = self._make_buttons()
+        column.addWidget(self.buttons)
+        self.page_view.pageTurned.connect(self.turn_page)
+        self.page_view.zoomChanged.connect(lambda _zoom: self._sharpen.start())
+        self.page_view.installEventFilter(self)
+        order = [self.more_button, self.hide_button, self.previous_page, self.next_page, self.previous_hit,
+                 self.next_hit, self.zoom_out, self.zoom_in, self.zoom_fit, self.page_view, self.text_view,
+                 self.open_button, self.reveal_button, self.copy_path_button, self.copy_button, self.similar_button]
+        for first, second in itertools.pairwise(order):
+            QWidget.setTabOrder(first, second)
+
+    def _make_head(self) -> QWidget:
+        head = QWidget(self)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(16, 8, 8, 8)
+        row.setSpacing(8)
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        self.title = ElidedLabel("", role="section", object_name="preview_title")
+        self.place = ElidedLabel("", role="meta", tone="muted", mode=Qt.TextElideMode.ElideMiddle,
+                                 object_name="preview_path")
+        words.addWidget(self.title)
+        words.addWidget(self.place)
+        row.addLayout(words, 1)
+        self.more_button = IconButton("more", "More actions", object_name="preview_more")
+        self.hide_button = IconButton("panel", "Hide preview", object_name="preview_hide", shortcut="Space")
+        self.more_menu = menu(self, "preview_menu", "Actions for this document")
+        self._menu_actions = []
+        for name, text, icon, slot in (
+            ("open", "Open", "open", self._open),
+            ("reveal", "Show in folder", "reveal", self._reveal),
+            ("copy_path", "Copy path", "copy", self.copy_path),
+            ("copy_passage", "Copy passage", "copy", self.copy_passage),
+            ("similar", "Find similar documents", "similar", self._similar),
+        ):
+            action = self.more_menu.addAction(icons.icon(icon), text)
+            action.setObjectName(f"preview_action_{name}")
+            action.triggered.connect(lambda _=False, slot=slot: slot())
+            self._menu_actions.append((action, icon))
+        self.more_menu.aboutToShow.connect(self._recolour_menu)
+        self.more_button.clicked.connect(self._open_menu)
+        self.hide_button.clicked.connect(self.closeWanted)
+        row.addWidget(self.more_button)
+        row.addWidget(self.hide_button)
+        head.setMinimumHeight(self._theme.height(56, lines=2, padding=20))
+        return head
+
+    def _make_tools(self) -> QWidget:
+        tools = QWidget(self)
+        row = QHBoxLayout(tools)
+        row.setContentsMargins(16, 0, 8, 0)
+        row.setSpacing(0)
+
+        def button(icon: str, tip: str, name: str) -> IconButton:
+            return IconButton(icon, tip, object_name=name, size=26, icon_size=16)
+
+        self.page_label = Label("", object_name="preview_page_number")
+        self.previous_page = button("up", "Previous page", "preview_previous_page")
+        self.next_page = button("down", "Next page", "preview_next_page")
+        self.hit_label = Label("", role="meta", tone="muted", object_name="preview_hit_number")
+        self.previous_hit = _LeftButton("chevron_right", "Previous passage", object_name="preview_previous_hit",
+                                        size=26, icon_size=16)
+        self.next_hit = button("chevron_right", "Next passage", "preview_next_hit")
+        self.zoom_out = button("minus", "Smaller", "preview_zoom_out")
+        self.zoom_in = button("plus", "Larger", "preview_zoom_in")
+        self.zoom_fit = button("fit", "Fit to width", "preview_zoom_fit")
+        self.previous_page.clicked.connect(lambda: self.turn_page(-1))
+        self.next_page.clicked.connect(lambda: self.turn_page(1))
+        self.previous_hit.clicked.connect(lambda: self.step_hit(-1))
+        self.next_hit.clicked.connect(lambda: self.step_hit(1))
+        self.zoom_out.clicked.connect(lambda: self._zoom(-1))
+        self.zoom_in.clicked.connect(lambda: self._zoom(1))
+        self.zoom_fit.clicked.connect(self._fit)
+        row.addWidget(self.page_label)
+        row.addSpacing(4)
+        row.addWidget(self.previous_page)
+        row.addWidget(self.next_page)
+        row.addStretch(1)
+        row.addWidget(self.previous_hit)
+        row.addWidget(self.hit_label)
+        row.addWidget(self.next_hit)
+        row.addStretch(1)
+        row.addWidget(self.zoom_out)
+        row.addWidget(self.zoom_in)
+        row.addWidget(self.zoom_fit)
+        tools.setMinimumHeight(self._theme.height(36, padding=12))
+        return tools
+
+    def _make_buttons(self) -> QWidget:
+        bar = QWidget(self)
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(16, 4, 12, 12)
+        row.setSpacing(8)
+        self.open_button = Button("Open", kind="primary", icon="open", object_name="preview_open")
+        self.reveal_button = Button("Show in folder", icon="reveal", object_name="preview_reveal")
+        self.copy_path_button = IconButton("folder", "Copy path", object_name="preview_copy_path", shortcut="Ctrl+C")
+        self.copy_button = IconButton("copy", "Copy passage", object_name="preview_copy_passage",
+                                      shortcut="Ctrl+Shift+C")
+        self.similar_button = IconButton("similar", "Find similar documents", object_name="preview_similar")
+        self.open_button.clicked.connect(self._open)
+        self.reveal_button.clicked.connect(self._reveal)
+        self.copy_path_button.clicked.connect(self.copy_path)
+        self.copy_button.clicked.connect(self.copy_passage)
+        self.similar_button.clicked.connect(self._similar)
+        row.addWidget(self.open_button)
+        row.addWidget(self.reveal_button)
+        row.addStretch(1)
+        row.addWidget(self.copy_path_button)
+        row.addWidget(self.copy_button)
+        row.addWidget(self.similar_button)
+        return bar
+
+    # ---- what is shown --------------------------------------------------------------------
+    def show_hit(self, document: DocumentView | None, hit: HitView | None, view: SearchView | None) -> None:
+        """Shows a passage of a document; None for nothing chosen."""
+        same = hit is not None and hit == self._hit and document == self._document
+        self._document, self._hit, self._view = document, hit, view
+        shown = document is not None and hit is not None
+        for widget in (self.tools, self._tools_line, self.why, self._why_line, self.buttons, self.more_button):
+            widget.setVisible(shown)
+        if document is None or hit is None:
+            self._latest.drop()
+            self._late.stop()
+            self._wanted = None
+            self.title.set_full_text("Preview")
+            self.place.set_full_text("")
+            self.note.setText("Choose a result to see it here.")
+            self.stack.setCurrentWidget(self.note)
+            return
+        self._describe(document, hit)
+        self.why.set_hit(hit, view)
+        if not same or self.stack.currentWidget() is self.note:
+            self._page_number = None
+            self._ask(hit, None)
+
+    def _describe(self, document: DocumentView, hit: HitView) -> None:
+        self.title.set_full_text(title_of(document))
+        pieces = [place_of(document)]
+        if document.size > 0:
+            pieces.append(size_words(document.size))
+        if document.state in STATE_WORDS:
+            pieces.append(STATE_WORDS[document.state])
+        elif document.date > 0:
+            pieces.append(date_text(document.date))
+        self.place.set_full_text(" · ".join(pieces))
+        self.place.setToolTip(plain_tip("\n".join(short_path(path) for path in document.paths or (document.path,))))
+        theme_tone = {"gone": "danger", "changed": "warn", "offline": "warn"}.get(document.state, "muted")
+        self._theme.set_tone(self.place, theme_tone)
+        ids = [each.passage_id for each in document.hits]
+        number = ids.index(hit.passage_id) if hit.passage_id in ids else 0
+        several = len(ids) > 1
+        self.hit_label.setText(f"Passage {number + 1} of {len(ids)}" if several else "")
+        for widget in (self.hit_label, self.previous_hit, self.next_hit):
+            widget.setVisible(several)
+        self.previous_hit.setEnabled(number > 0)
+        self.next_hit.setEnabled(number < len(ids) - 1)
+        gone = document.state in ("gone", "offline")
+        self.open_button.setEnabled(not gone)
+        self.reveal_button.setEnabled(not gone)
+        self.open_button.setText(f"Open at page {hit.page}" if hit.page is not None else "Open")
+        self._fit_buttons()
+
+    def _ask(self, hit: HitView, page: int | None) -> None:
+        if not self.isVisible():
+            self._wanted = (hit, page)  # rendering for nobody would only cost the search its time
+            return
+        self._wanted = None
+        width = self.page_view.wanted_width()
+        key: Key = (hit.passage_id, hit.path, hit.best_sentence, page, width)
+        kept = self._kept.get(key)
+        if kept is not None:
+            self._latest.drop()
+            self._late.stop()
+            self._show_preview(kept)
+            return
+        try:
+            job = self._commands.preview(hit, page=page, width=width)
+        except SbertDesktopError as error:
+            self._show_failure(Failure(error.code, error.message, error.hint))
+            return
+        self._latest.watch(job, on_finished=lambda event: self._on_finished(job, key, event))
+        self._late.start()
+
+    def _on_finished(self, job: JobId, key: Key, event: Finished) -> None:
+        if job != self._latest.job:
+            return
+        self._latest.job = None
+        self._late.stop()
+        if event.outcome is Outcome.DONE and isinstance(event.result, PreviewPage | PreviewText):
+            self._kept[key] = event.result
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            self._show_preview(event.result)
+        elif event.outcome is Outcome.FAILED:
+            self._show_failure(event.failure)
+        elif self.page_view.loading():
+            self._show_failure(Failure("preview", "The preview was interrupted.", "Choose the result again."))
+
+    def _show_preview(self, preview: PreviewPage | PreviewText) -> None:
+        if isinstance(preview, PreviewPage):
+            self._page_number = preview.page
+            self.stack.setCurrentWidget(self.page_view)
+            self.page_view.set_page(preview)
+            self._show_page_tools(preview.page, preview.pages)
+            self.page_view.setAccessibleDescription(self._page_words(preview))
+            return
+        self._page_number = None
+        self.stack.setCurrentWidget(self.text_view)
+        window = self.text_view.set_preview(preview)
+        where = one_line(self._hit.location) if self._hit is not None else ""
+        part = "Part of the text" if window.before or window.after else "Text"
+        for widget in (self.previous_page, self.next_page):
+            widget.hide()
+        self.page_label.setText(part)
+        self.page_label.setToolTip(plain_tip(where))
+        self.text_view.setAccessibleDescription(self._passage_words())
+
+    def _show_page_tools(self, page: int, pages: int) -> None:
+        for widget in (self.previous_page, self.next_page):
+            widget.show()
+        self.previous_page.setEnabled(page > 1)
+        self.next_page.setEnabled(page < pages)
+        self.page_label.setText(f"Page {page} of {pages:,}")
+        self.page_label.setToolTip("")
+        announce(self.page_label, self.page_label.text())
+
+    def _page_words(self, preview: PreviewPage) -> str:
+        marked = "the passage is marked" if preview.passage or preview.sentence else "the passage is on another page"
+        return f"Page {preview.page} of {preview.pages}, {marked}. {self._passage_words()}"
+
+    def _passage_words(self) -> str:
+        return f"Passage: {collapse(self._hit.text)[0]}" if self._hit is not None else ""
+
+    def _show_loading(self) -> None:
+        self.stack.setCurrentWidget(self.page_view)
+        self.page_view.set_loading(True)
+        self.page_view.setAccessibleDescription("The preview is being prepared")
+        if not self.page_label.text():
+            self.page_label.setText("…")
+
+    def _show_failure(self, failure: Failure | None) -> None:
+        self._late.stop()
+        self.page_view.set_loading(False)
+        words = "There is no preview of this document."
+        if failure is not None:
+            words = f"{failure.message} {failure.hint}".strip()
+        self.note.setText(words)
+        self.stack.setCurrentWidget(self.note)
+        self.page_label.setText("")
+        for widget in (self.previous_page, self.next_page):
+            widget.hide()
+        announce(self.note, words)
+
+    # ---- moving about ---------------------------------------------------------------------
+    def turn_page(self, step: int) -> None:
+        """Shows the next or previous page of the document."""
+        page = self.page_view.page()
+        if self._hit is None or page is None or self.stack.currentWidget() is not self.page_view:
+            return
+        wanted = page.page + step
+        if 1 <= wanted <= page.pages:
+            self._ask(self._hit, wanted)
+
+    def step_hit(self, step: int) -> None:
+        """Goes to the next or previous passage of the document."""
+        if self._document is None or self._hit is None:
+            return
+        ids = [each.passage_id for each in self._document.hits]
+        number = ids.index(self._hit.passage_id) + step if self._hit.passage_id in ids else 0
+        if 0 <= number < len(ids):
+            self.hitWanted.emit(ids[number])
+
+    def _zoom(self, step: int) -> None:
+        view = self.text_view if self.stack.currentWidget() is self.text_view else self.page_view
+        view.zoom_by(step)
+
+    def _fit(self) -> None:
+        view = self.text_view if self.stack.currentWidget() is self.text_view else self.page_view
+        view.set_zoom(1.0)
+
+    def _on_sharpen(self) -> None:
+        page = self.page_view.page()
+        if page is None or self._hit is None or self.stack.currentWidget() is not self.page_view:
+            return
+        if abs(self.page_view.wanted_width() - page.width) > page.width * 0.12:
+            self._ask(self._hit, page.page)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Asks for a sharper picture when the panel became wider."""
+        if watched is self.page_view and event.type() == QEvent.Type.Resize:
+            self._sharpen.start()
+        return super().eventFilter(watched, event)
+
+    # ---- actions --------------------------------------------------------------------------
+    def _open(self) -> None:
+        if self._document is not None:
+            self.openWanted.emit(self._document, self._hit)
+
+    def _reveal(self) -> None:
+        if self._document is not None:
+            self.revealWanted.emit(self._document)
+
+    def _similar(self) -> None:
+        if self._document is not None:
+            self.similarWanted.emit(self._document)
+
+    def copy_path(self) -> None:
+        """Copies the file's path."""
+        if self._document is not None:
+            put_on_clipboard(str(self._document.path))
+            self.statusMessage.emit("Path copied")
+
+    def copy_passage(self) -> None:
+        """Copies the passage's text."""
+        if self._hit is not None:
+            put_on_clipboard(self._hit.text.strip())
+            self.statusMessage.emit("Passage copied")
+
+    def _open_menu(self) -> None:
+        self.more_menu.popup(self.more_button.mapToGlobal(self.more_button.rect().bottomLeft()))
+
+    def _recolour_menu(self) -> None:
+        for action, icon in self._menu_actions:
+            action.setIcon(icons.icon(icon))
+
+    # ---- size -----------------------------------------------------------------------------
+    def showEvent(self, event: QShowEvent) -> None:
+        """Prepares what was chosen while the panel was hidden."""
+        super().showEvent(event)
+        if self._wanted is not None:
+            hit, page = self._wanted
+            self._ask(hit, page)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shortens buttons that have no room."""
+        super().resizeEvent(event)
+        self._fit_buttons()
+
+    def _fit_buttons(self) -> None:
+        icons_width = 3 * (28 + 8) + 28
+        for words in ("Show in folder", "Folder", ""):
+            self.reveal_button.setText(words)
+            self.reveal_button.setAccessibleName("Show in folder")
+            need = self.open_button.sizeHint().width() + 8 + self.reveal_button.sizeHint().width() + icons_width
+            if need <= self.width():
+                break
+        self.reveal_button.setToolTip(plain_tip("Show in folder (Ctrl+Enter)"))

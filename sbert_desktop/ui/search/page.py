@@ -1,0 +1,528 @@
+"""The Search page: query, filters, results; the preview beside it is its inspector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+
+from sbert_desktop.app.interface import Commands
+from sbert_desktop.app.views import DocumentView, HitView, LibraryView, Marks, SearchView
+from sbert_desktop.domain import Failure, Finished, JobId, Mode, Outcome
+from sbert_desktop.errors import SbertDesktopError
+from sbert_desktop.ui.bridge import Bridge
+from sbert_desktop.ui.search.filters import FilterBar
+from sbert_desktop.ui.search.inspector import PreviewInspector
+from sbert_desktop.ui.search.model import Kind, Order, ResultModel, title_of
+from sbert_desktop.ui.search.query_box import BalanceSlider, QueryBox
+from sbert_desktop.ui.search.result_list import ResultList
+from sbert_desktop.ui.search.session import SearchSession
+from sbert_desktop.ui.search.start import StartPanel
+from sbert_desktop.ui.theme import Theme
+from sbert_desktop.ui.widgets import (
+    Button,
+    ComboBox,
+    ElidedLabel,
+    EmptyState,
+    Label,
+    Line,
+    Panel,
+    SkeletonList,
+    announce,
+)
+from sbert_desktop.ui.words import counted
+
+ORDERS = ((Order.BEST, "Best first"), (Order.NEWEST, "Newest first"), (Order.NAME, "Name"))
+
+
+class SearchPage(Panel):
+    """The page. It owns its ``inspector``; the frame puts both where they belong.
+
+    Signals: ``statusMessage(str)`` - one sentence for the foot of the window;
+    ``openRequested(str)`` - another page is wanted, by name (``library``);
+    ``inspectorWanted(bool)`` - the preview should be shown or hidden.
+    """
+
+    statusMessage = Signal(str)
+    openRequested = Signal(str)
+    inspectorWanted = Signal(bool)
+
+    def __init__(self, commands: Commands, bridge: Bridge, theme: Theme, parent: QWidget | None = None,
+                 inspector: PreviewInspector | None = None) -> None:
+        super().__init__("surface", parent=parent)
+        self.setObjectName("page_search")
+        self.setAccessibleName("Search")
+        self._commands = commands
+        self._bridge = bridge
+        self._theme = theme
+        self._library: LibraryView | None = None
+        self._waiting: SearchView | None = None  # a re-run that would move what is under the pointer
+        self._inspector_open = True
+        self.session = SearchSession(commands, bridge, self)
+        self.model = ResultModel(self)
+        self.inspector = inspector if inspector is not None else PreviewInspector(commands, bridge, theme)
+        self._build()
+        self._connect()
+        self._make_actions()
+        self._show_start()
+
+    # ---- for the frame --------------------------------------------------------------------
+    def focus_query(self) -> None:
+        """Puts the focus into the query box and selects its words."""
+        self.query.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.query.edit.selectAll()
+
+    def run(self, query_text: str) -> None:
+        """Searches for words at once, as if they had been typed."""
+        self.query.set_text(query_text)
+        self.filters.set_similar("")
+        self.session.run(query_text)
+        self.focus_query()
+
+    def set_library(self, view: LibraryView) -> None:
+        """Takes the state of the library: choices of the filters, and whether there may be new hits."""
+        before, self._library = self._library, view
+        self.filters.set_library(view)
+        if self.stack.currentWidget() in (self.start, self.empty_library):
+            self._show_start()
+        if before is not None and (before.passages, before.embedded, before.documents) != (
+                view.passages, view.embedded, view.documents):
+            self.library_changed()
+
+    def library_changed(self) -> None:
+        """Runs the query on screen again, quietly and at most every 3 s."""
+        self.session.library_changed()
+
+    # ---- building -------------------------------------------------------------------------
+    def _build(self) -> None:
+        self.query = QueryBox(self._commands.history, self)
+        self.balance = BalanceSlider(self.session.words_weight, self)
+        self.filters = FilterBar(self)
+        self.count = Label("", role="meta", object_name="search_count")
+        self.count.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self.notes = ElidedLabel("", role="meta", tone="muted", object_name="search_notes")
+        self.sort = ComboBox(object_name="search_sort", accessible="Sort by", flat=True)
+        for order, words in ORDERS:
+            self.sort.addItem(words, order)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        head = QVBoxLayout()
+        head.setContentsMargins(16, 12, 16, 0)
+        head.setSpacing(8)
+        first = QHBoxLayout()
+        first.setSpacing(16)
+        first.addWidget(self.query, 1)
+        first.addWidget(self.balance)
+        head.addLayout(first)
+        head.addWidget(self.filters)
+        line = QHBoxLayout()
+        line.setSpacing(0)
+        line.addWidget(self.count)
+        line.addWidget(self.notes, 1)
+        line.addWidget(self.sort)
+        self.result_line = QWidget(self)
+        self.result_line.setLayout(line)
+        line.setContentsMargins(0, 0, 0, 0)
+        self.result_line.setFixedHeight(self._theme.height(28, role="meta", padding=8))
+        head.addWidget(self.result_line)
+        column.addLayout(head)
+        column.addWidget(Line(parent=self))
+        self.newer = Button("", kind="link", size="small", icon="refresh", object_name="search_newer")
+        self.newer.hide()
+        banner = QHBoxLayout()
+        banner.setContentsMargins(16, 0, 16, 0)
+        banner.addWidget(self.newer)
+        banner.addStretch(1)
+        column.addLayout(banner)
+        self.stack = QStackedWidget(self)
+        self.list = ResultList(self.model, self._theme, self.stack)
+        self.start = StartPanel(self._theme, self.stack)
+        self.skeleton = SkeletonList(6, row_height=105, object_name="search_loading")
+        self.empty_filters = EmptyState("Nothing found with these filters", "", action="Clear filters", icon="close",
+                                        drawing="nothing", object_name="search_empty_filters")
+        self.empty_library = EmptyState("Nothing to search yet", "Add a folder, and its documents can be found here "
+                                        "within seconds.", action="Go to Library", icon="library",
+                                        object_name="search_empty_library")
+        self.empty_words = EmptyState("Nothing found", "", drawing="nothing", object_name="search_empty_words")
+        self.failed = EmptyState("The search did not work", "", action="Try again", icon="refresh", drawing="problem",
+                                 object_name="search_failed")
+        for widget in (self.list, self.start, self.skeleton, self.empty_filters, self.empty_library, self.empty_words,
+                       self.failed):
+            self.stack.addWidget(widget)
+        column.addWidget(self.stack, 1)
+        for first_widget, second in zip(self._tab_order(), self._tab_order()[1:], strict=False):
+            QWidget.setTabOrder(first_widget, second)
+
+    def _tab_order(self) -> list[QWidget]:
+        return [self.query.edit, self.query.clear_button, self.balance.slider, *self.filters.chips(), self.sort,
+                self.newer, self.start.list, self.list]
+
+    def _connect(self) -> None:
+        session = self.session
+        self.query.typed.connect(self._on_typed)
+        self.query.entered.connect(self._on_entered)
+        self.query.descended.connect(self._go_to_list)
+        self.query.historyCleared.connect(self._clear_history)
+        self.query.can_descend = self._can_descend
+        self.balance.weightChanged.connect(self._on_weight)
+        self.filters.changed.connect(self._on_filters)
+        self.filters.similarCleared.connect(self._leave_similar)
+        self.sort.currentIndexChanged.connect(self._on_sort)
+        self.newer.clicked.connect(self._show_waiting)
+        self.start.chosen.connect(self.run)
+        self.start.cleared.connect(self._clear_history)
+        self.empty_filters.clicked.connect(self.filters.clear)
+        self.empty_library.clicked.connect(lambda: self.openRequested.emit("library"))
+        self.failed.clicked.connect(lambda: session.run(self.query.text()))
+        session.answered.connect(self._on_answer)
+        session.marked.connect(self._on_marks)
+        session.slow.connect(self._on_slow)
+        session.failed.connect(self._on_failed)
+        session.cleared.connect(self._show_start)
+        self.list.currentHitChanged.connect(self._on_current)
+        self.list.openWanted.connect(self._open)
+        self.list.revealWanted.connect(self._reveal)
+        self.list.similarWanted.connect(self._show_similar)
+        self.list.copied.connect(self.statusMessage)
+        self.list.inspectorToggled.connect(self._toggle_inspector)
+        self.list.left.connect(self._on_left_list)
+        self.list.moreWanted.connect(self._on_more)
+        inspector = self.inspector
+        inspector.openWanted.connect(self._open)
+        inspector.revealWanted.connect(self._reveal)
+        inspector.similarWanted.connect(self._show_similar)
+        inspector.statusMessage.connect(self.statusMessage)
+        inspector.hitWanted.connect(self._on_hit_wanted)
+        inspector.closeWanted.connect(lambda: self._set_inspector(False))
+        self._preview = QTimer(self)  # arrow keys held down must not start a preview per row
+        self._preview.setSingleShot(True)
+        self._preview.setInterval(60)
+        self._preview.timeout.connect(self._show_preview)
+        self._theme.themeChanged.connect(self._on_theme)
+
+    def _make_actions(self) -> None:
+        def make(name: str, text: str, keys: str, slot: Callable[[], object]) -> None:
+            action = QAction(text, self)
+            action.setObjectName(name)
+            if keys:
+                action.setShortcut(QKeySequence(keys))
+                action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            action.triggered.connect(lambda _=False: slot())
+            self.addAction(action)
+
+        make("search_focus", "Go to the search box", "Ctrl+L", self.focus_query)
+        make("search_clear_filters", "Clear filters", "Ctrl+Shift+X", self.filters.clear)
+        make("search_choose_folder", "Search in a folder…", "", self.filters.choose_folder)
+        make("search_choose_dates", "Search between two dates…", "", self.filters.choose_dates)
+        for number, (_, words) in enumerate(ORDERS):
+            make(f"search_sort_{number}", f"Sort results: {words.lower()}", "",
+                 lambda number=number: self.sort.setCurrentIndex(number))
+        make("search_meaning_only", "Search by meaning only", "", lambda: self._set_weight(0))
+        make("search_words_only", "Search by words only", "", lambda: self._set_weight(100))
+        make("search_forget", "Clear recent searches", "", self._clear_history)
+
+    def actions(self) -> list[QAction]:
+        """Gives what the palette may offer of this page: its own actions and those of the current result."""
+        own = [action for action in QWidget.actions(self) if isinstance(action, QAction)]
+        return own + (self.list.row_actions() if self.list.current_document() is not None else [])
+
+    # ---- query ----------------------------------------------------------------------------
+    def _on_typed(self, text: str) -> None:
+        self.filters.set_similar("")
+        self._drop_waiting()
+        self.session.type_text(text)
+
+    def _on_entered(self) -> None:
+        if self.session.settled and self.query.text().strip():
+            self._go_to_list()
+        else:
+            self.session.submit()
+
+    def _can_descend(self) -> bool:
+        return self.stack.currentWidget() is self.list and self.model.rowCount() > 0 and bool(self.query.text().strip())
+
+    def _go_to_list(self) -> None:
+        if self.stack.currentWidget() is self.list and self.model.rowCount():
+            self.list.setFocus(Qt.FocusReason.TabFocusReason)
+            if not self.list.currentIndex().isValid():
+                self.list.choose(0)
+
+    def _on_left_list(self, typed: str) -> None:
+        edit = self.query.edit
+        edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        if typed:
+            edit.selectAll()
+            edit.insert(typed)
+            self._on_typed(edit.text())
+        else:
+            edit.end(False)
+
+    def _on_weight(self, weight: int) -> None:
+        self._commands.settings.set("search.words_weight", weight)
+        self._drop_waiting()
+        self.session.set_words_weight(weight)
+
+    def _set_weight(self, weight: int) -> None:
+        self.balance.set_weight(weight)
+        self._on_weight(weight)
+
+    def _on_filters(self, filters: object) -> None:
+        self._drop_waiting()
+        self.filters.set_similar("")
+        self.session.set_filters(self.filters.filters())
+
+    def _clear_history(self) -> None:
+        self._commands.clear_history()
+        self.start.set_history(())
+        self.statusMessage.emit("Recent searches cleared")
+
+    def _show_similar(self, document: DocumentView) -> None:
+        self._drop_waiting()
+        self.filters.set_similar(title_of(document))
+        self.session.show_similar(document.path)
+
+    def _leave_similar(self) -> None:
+        self.filters.set_similar("")
+        self.session.show_similar(None)
+
+    def _on_sort(self, number: int) -> None:
+        passage = self._current_passage()
+        self.model.sort_by(ORDERS[max(0, number)][0])
+        self._choose_passage(passage)
+
+    # ---- answers --------------------------------------------------------------------------
+    def _on_answer(self, view: SearchView, quiet: bool, final: bool) -> None:
+        if not view.documents:
+            self.model.set_view(view)
+            self._show_nothing(view)
+        elif quiet:
+            self._take_quietly(view)
+        elif self.model.view is not None and self.stack.currentWidget() is self.list and self._is_same(view) and \
+                self.model.update_view(view):
+            self._describe(view, final)
+        else:
+            self._drop_waiting()
+            self.model.set_view(view, limit=self.session.top)
+            self._show(self.list)
+            self.list.scrollToTop()
+            self.list.choose(0)
+            self._describe(view, final)
+
+    def _is_same(self, view: SearchView) -> bool:
+        shown = self.model.view
+        return shown is not None and (shown.query, shown.mode, shown.filters) == (view.query, view.mode, view.filters)
+
+    def _take_quietly(self, view: SearchView) -> None:
+        if self.stack.currentWidget() is not self.list:
+            self.model.set_view(view, limit=self.session.top)
+            self._show(self.list)
+            self.list.choose(0)
+            self._describe(view, True)
+        elif self.model.same_order(view) and self.model.rowCount():
+            self._drop_waiting()
+            self.model.update_view(view)
+            self._describe(view, True)
+        elif self._wanted_by_person(view) or not (self.list.pointer_is_over() or self.list.hasFocus()):
+            self._replace(view)
+        else:
+            self._waiting = view
+            count = self.model.newer(view)
+            words = f"{counted(count, 'newer hit')} – show" if count else "A better order – show"
+            self.newer.setText(words)
+            self.newer.show()
+            announce(self.newer, words)
+
+    def _wanted_by_person(self, view: SearchView) -> bool:
+        # "Show more" keeps the rows above in their places, so it may grow the list under the pointer.
+        before = [(d.content_id, d.path) for d in self.model.documents]
+        after = [(d.content_id, d.path) for d in view.documents]
+        return self._grow and (self.model.order is not Order.BEST or after[: len(before)] == before)
+
+    _grow = False
+
+    def _replace(self, view: SearchView) -> None:
+        self._grow = False
+        passage, offset = self._current_passage(), self.list.verticalScrollBar().value()
+        self._drop_waiting()
+        self.model.set_view(view, limit=self.session.top, keep_open=True)
+        self._describe(view, True)
+        self._choose_passage(passage)
+        self.list.doItemsLayout()
+        self.list.verticalScrollBar().setValue(offset)
+
+    def _show_waiting(self) -> None:
+        if self._waiting is not None:
+            self._replace(self._waiting)
+            self.list.scrollToTop()
+            self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _drop_waiting(self) -> None:
+        self._waiting = None
+        self.newer.hide()
+
+    def _current_passage(self) -> int:
+        hit = self.list.current_hit()
+        return hit.passage_id if hit is not None else -1
+
+    def _choose_passage(self, passage: int) -> None:
+        number = self.model.find(passage)
+        self.list.choose(number if number >= 0 else 0)
+
+    def _on_more(self, number: int) -> None:
+        self._grow = True
+        if self.model.row(number).kind is Kind.FOOTER:
+            self.session.want_more()
+        else:
+            self.session.want_all_passages()
+
+    def _on_marks(self, marks: Marks) -> None:
+        self.model.apply_marks(marks.spans)
+        hit = self.list.current_hit()
+        if hit is not None and hit.passage_id in marks.spans:
+            self._preview.start()
+
+    def _describe(self, view: SearchView, final: bool) -> None:
+        documents = len(view.documents)
+        if self.session.similar_path is not None:
+            count = counted(documents, "similar document")
+        else:
+            count = f"{counted(view.passages_found, 'passage')} in {counted(documents, 'document')}"
+        rest = [f"{view.milliseconds:.0f} ms" if view.milliseconds >= 1 else "under 1 ms"]
+        notes = list(view.notes)
+        known = any("by meaning" in note for note in notes)
+        if view.embedded < view.passages and view.mode is not Mode.KEYWORD and not known:
+            rest.append(f"{view.embedded:,} of {view.passages:,} also by meaning")
+        rest += [note.rstrip(".") for note in notes]
+        self.count.setText(count)
+        self.notes.set_full_text("".join(f" · {piece}" for piece in rest))
+        self._show_line(True)
+        if final:
+            announce(self.count, f"{count}. {'. '.join(rest[1:])}")
+
+    # ---- states ---------------------------------------------------------------------------
+    def _show(self, widget: QWidget) -> None:
+        self.stack.setCurrentWidget(widget)
+        if widget is not self.list:
+            self._show_line(False)
+            self._drop_waiting()
+            self.inspector.show_hit(None, None, None)
+
+    def _show_line(self, full: bool) -> None:
+        self.sort.setVisible(full)
+        if not full:
+            self.count.setText("")
+            self.notes.set_full_text("")
+
+    def _show_start(self) -> None:
+        self.model.set_view(None)
+        library = self._library
+        if library is not None and library.documents == 0:
+            self._show(self.empty_library)
+            return
+        self.start.set_history(self._commands.history())
+        self._show(self.start)
+        if library is not None:
+            self.count.setText(f"{counted(library.documents, 'document')} in the library")
+
+    def _on_slow(self) -> None:
+        self.model.set_view(None)
+        self._show(self.skeleton)
+        self.count.setText("Searching…")
+
+    def _show_nothing(self, view: SearchView) -> None:
+        library = self._library
+        if view.passages == 0 and (library is None or library.documents == 0):
+            self._show(self.empty_library)
+            self.empty_library.set_texts("Nothing to search yet", "Add a folder, and its documents can be found here "
+                                         "within seconds.")
+        elif view.filters:
+            self._show(self.empty_filters)
+            self.empty_filters.set_texts("Nothing found with these filters",
+                                         "The filters leave no document that fits. Clear them to search everything.")
+        else:
+            self._show(self.empty_words)
+            self.empty_words.set_texts("Nothing found", self._why_nothing(view))
+        self.count.setText("No passages")
+        self.notes.set_full_text("".join(f" · {note.rstrip('.')}" for note in view.notes))
+
+    def _why_nothing(self, view: SearchView) -> str:
+        if view.mode is Mode.KEYWORD:
+            return "No document holds these words. Move the slider towards Meaning, or try other words."
+        if view.embedded < view.passages:
+            return (f"So far {view.embedded:,} of {view.passages:,} passages can be found by meaning. "
+                    "Try again in a while, or try words that stand in the document.")
+        return "Try other words, or fewer. A file that could not be read is listed under Problems in the Library."
+
+    def _on_failed(self, failure: Failure) -> None:
+        self.model.set_view(None)
+        self._show(self.failed)
+        title = "The search went wrong" if failure.is_bug else "The search did not work"
+        self.failed.set_texts(title, f"{failure.message} {failure.hint}".strip())
+
+    # ---- current result -------------------------------------------------------------------
+    def _on_current(self, document: DocumentView | None, hit: HitView | None) -> None:
+        self._preview.start()
+
+    def _show_preview(self) -> None:
+        self.inspector.show_hit(self.list.current_document(), self.list.current_hit(), self.model.view)
+
+    def _on_hit_wanted(self, passage_id: int) -> None:
+        number = self.model.find(passage_id)
+        if number < 0:
+            return
+        if self.model.row(number).kind is Kind.DOCUMENT and self.model.set_open(number, True):
+            number = self.model.find(passage_id)
+        self.list.choose(number)
+        self._show_preview()
+
+    def _toggle_inspector(self) -> None:
+        self._set_inspector(not self._inspector_open)
+
+    def _set_inspector(self, wanted: bool) -> None:
+        self._inspector_open = wanted
+        self.inspectorWanted.emit(wanted)
+
+    def inspector_shown(self, shown: bool) -> None:
+        """Tells the page that the frame showed or hid the preview, so that Space does the opposite."""
+        self._inspector_open = shown
+
+    # ---- files ----------------------------------------------------------------------------
+    def _open(self, document: DocumentView, hit: HitView | None) -> None:
+        self._ask(lambda: self._commands.open_file(document.path, hit.page if hit is not None else None),
+                  f"Opening {title_of(document)}")
+
+    def _reveal(self, document: DocumentView) -> None:
+        self._ask(lambda: self._commands.reveal(document.path), f"Showing {title_of(document)} in its folder")
+
+    def _ask(self, command: Callable[[], JobId], words: str) -> None:
+        try:
+            job = command()
+        except SbertDesktopError as error:
+            self.statusMessage.emit(str(error))
+            return
+        self.statusMessage.emit(words)
+        self._bridge.watch(job, on_finished=self._on_opened)
+
+    def _on_opened(self, event: Finished) -> None:
+        if event.outcome is Outcome.FAILED and event.failure is not None:
+            self.statusMessage.emit(f"{event.failure.message} {event.failure.hint}".strip())
+
+    # ---- theme ----------------------------------------------------------------------------
+    def _on_theme(self) -> None:
+        self.result_line.setFixedHeight(self._theme.height(28, role="meta", padding=8))
+        self.update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Repaints when the palette changed."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.update()
+
+    def current_path(self) -> Path | None:
+        """Gives the file of the current result."""
+        document = self.list.current_document()
+        return document.path if document is not None else None
