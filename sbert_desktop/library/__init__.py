@@ -1,1 +1,32 @@
+"""Everything on disk: open, snapshot, update, publish. Hides SQL, file names and hnswlib.
 
+``open_library`` gives a :class:`Library`; ``Library.writer()`` takes the writer's lock and gives the
+one :class:`Writer`; ``Library.snapshot()`` gives arrays that fulfil ``domain.Snapshot``.
+"""
+
+from __future__ import annotations
+
+from sbert_desktop.library._library import Library, open_library
+from sbert_desktop.library._records import (
+    ChangeRecord,
+    Counts,
+    FolderRecord,
+    KnownFile,
+    PendingDocument,
+    ProblemRecord,
+    SpaceRecord,
+)
+from sbert_desktop.library._writer import Writer
+
+__all__ = [
+    "ChangeRecord",
+    "Counts",
+    "FolderRecord",
+    "KnownFile",
+    "Library",
+    "PendingDocument",
+    "ProblemRecord",
+    "SpaceRecord",
+    "Writer",
+    "open_library",
+]

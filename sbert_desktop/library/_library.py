@@ -1,0 +1,592 @@
+"""The open library: what everybody may read, the lock for the one who writes, and snapshots."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sbert_desktop.domain import (
+    ContentId,
+    ExtractedText,
+    FileId,
+    FolderId,
+    NeighbourIndex,
+    Snapshot,
+    SourceFile,
+    short_path,
+)
+from sbert_desktop.errors import Cancelled, LibraryError
+from sbert_desktop.library import (
+    _analysis,
+    _columns,
+    _disk,
+    _health,
+    _hnsw,
+    _schema,
+    _snapshot,
+    _text,
+    _vectors,
+    _words,
+)
+from sbert_desktop.library._lock import HOLDER, LOCK, WriterLock
+from sbert_desktop.library._records import ChangeRecord, Counts, FolderRecord, KnownFile, ProblemRecord, SpaceRecord
+from sbert_desktop.library._writer import Writer
+
+log = logging.getLogger(__name__)
+
+HISTORY_KEPT = 500
+HISTORY_WAIT = 0.05  # seconds that a small write may wait for the writer before it is put off
+DISCARDED = "The index did not match its checksum; it was discarded and is rebuilt from the vectors."
+
+
+def open_library(
+    path: Path,
+    *,
+    create: bool = True,
+    read_only: bool | None = None,
+    exact_below: int = 100_000,
+    index_from: int = 10_000,
+    extractor_version: int = 1,
+) -> Library:
+    """Opens the library in a folder, making it where there is none.
+
+    Args:
+        path: The library's folder; made with mode 0700.
+        create: Make an empty library when there is none.
+        read_only: None finds out: a folder that cannot be written is opened as it stands.
+        exact_below: Live passages up to which a snapshot offers no index.
+        index_from: Passages from which :meth:`Writer.build_index` builds one.
+        extractor_version: Texts read by another version count as unknown to :meth:`Library.has_content`.
+
+    Raises:
+        LibraryError: ``library-missing``, ``library-newer`` (nothing is changed), ``library-damaged``,
+            ``library-readonly``, ``library-network-share`` or ``disk-full``.
+    """
+    path = Path(os.path.abspath(path.expanduser()))
+    exists = (path / _schema.CATALOG).exists()
+    if not exists and (not create or read_only):
+        raise LibraryError("library-missing", f"There is no library in {short_path(path)}", "Choose another folder.")
+    mode = _mode(path, exists, read_only)
+    with _disk.known_errors(path):
+        if mode == "rw":
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not exists:
+                os.chmod(path, 0o700)
+                _disk.check_room(path)
+        _check_version(path, mode, exists)
+        if mode == "rw" and not exists:
+            _schema.create(path)
+    return Library(path, mode, exact_below, index_from, extractor_version)
+
+
+def _mode(path: Path, exists: bool, read_only: bool | None) -> str:
+    writable = _writable(path if path.exists() else _nearest(path))
+    if read_only is False and not writable:
+        raise _disk.read_only(path)
+    if writable and not read_only:
+        if _disk.is_network(_nearest(path)):
+            raise LibraryError(
+                "library-network-share",
+                f"The library {short_path(path)} lies on a network share, where its locks do not hold.",
+                "Choose a folder on a disk of this computer; the folders you search may lie anywhere.",
+            )
+        return "rw"
+    if not exists:
+        raise _disk.read_only(path)
+    if writable or _size(path / (_schema.CATALOG + "-wal")):
+        return "ro"  # somebody may be writing, or left a log that must be read too
+    return "immutable"
+
+
+def _writable(path: Path) -> bool:
+    if not os.access(path, os.W_OK | os.X_OK):
+        return False
+    try:
+        return not os.statvfs(path).f_flag & os.ST_RDONLY
+    except (AttributeError, OSError):
+        return True
+
+
+def _nearest(path: Path) -> Path:
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    return path
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _check_version(path: Path, mode: str, exists: bool) -> None:
+    """Refuses a newer catalog through a read-only connection, so that not one byte of it changes."""
+    if not exists:
+        return
+    try:
+        connection = _schema.connect(path, mode="immutable" if mode == "immutable" else "ro")
+    except sqlite3.OperationalError:
+        connection = _schema.connect(path, mode="immutable")
+    try:
+        _schema.version_of(connection)
+    finally:
+        connection.close()
+
+
+class Library:
+    """One open library. Every method may be called from any thread.
+
+    Attributes:
+        path: The library's folder.
+        read_only: True when nothing can be written.
+        notices: Plain sentences about what was found and done while opening and since.
+    """
+
+    def __init__(self, path: Path, mode: str, exact_below: int, index_from: int, extractor_version: int) -> None:
+        self.path = path
+        self.read_only = mode != "rw"
+        self.notices: list[str] = []
+        self.exact_below = exact_below
+        self.index_from = index_from
+        self.extractor_version = extractor_version
+        self._mode = mode
+        self._closed = False
+        self._idle: list[sqlite3.Connection] = []
+        self._idle_lock = threading.Lock()
+        self._columns: dict[str, _columns.Columns] = {}
+        self._columns_lock = threading.Lock()
+        self._columns_connection: sqlite3.Connection | None = None
+        self._data_version: dict[str, int] = {}
+        self._indexes: dict[str, NeighbourIndex | None] = {}
+        self._index_lock = threading.Lock()
+        self._unsaved_history: list[tuple[str, float]] = []
+        self._history_lock = threading.Lock()
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self) -> None:
+        with _disk.known_errors(self.path):
+            with self._reading() as connection:
+                version = _schema.version_of(connection)
+                connection.execute("SELECT count(*) FROM (SELECT 1 FROM folder LIMIT 1)").fetchone()
+            if not self.read_only:
+                self._recover(version)
+
+    def _recover(self, version: int) -> None:
+        """Checks the catalog after an unclean end, makes an interrupted catalog whole, migrates an old one."""
+        unclean = (self.path / HOLDER).exists()
+        if not unclean and version == _schema.SCHEMA_VERSION:
+            return
+        lock = WriterLock(self.path)
+        if not lock.try_acquire():
+            return  # the holder lives
+        clean = False
+        try:
+            if version == 0:
+                _schema.create(self.path)
+            connection = _schema.connect(self.path, mode="rw")
+            try:
+                _schema.migrate(self.path, connection)
+                if lock.unclean:
+                    found = _health.quick_check(connection)
+                    if found:
+                        raise _disk.damaged(self.path, "; ".join(found[:5]))
+                clean = True
+            finally:
+                connection.close()
+        finally:
+            lock.release(clean=clean)
+
+    def close(self) -> None:
+        """Closes every connection; idempotent. Snapshots keep their arrays."""
+        if not self._closed and not self.read_only:
+            try:
+                self._flush_history()
+            except (sqlite3.Error, LibraryError):
+                pass
+        self._closed = True
+        with self._idle_lock:
+            idle, self._idle = self._idle, []
+        with self._columns_lock:
+            if self._columns_connection is not None:
+                idle.append(self._columns_connection)
+                self._columns_connection = None
+            self._columns.clear()
+        self._indexes.clear()
+        for connection in idle:
+            connection.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Lends a connection for reading; problems of SQLite become known ones."""
+        with self._idle_lock:
+            if self._closed:
+                raise LibraryError("library-closed", "The library is closed.")
+            connection = self._idle.pop() if self._idle else None
+        with _disk.known_errors(self.path):
+            if connection is None:
+                connection = self._connect()
+            try:
+                yield connection
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            finally:
+                with self._idle_lock:
+                    keep = not self._closed and len(self._idle) < 4
+                    if keep:
+                        self._idle.append(connection)
+                if not keep:
+                    connection.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = _schema.connect(self.path, mode=self._mode)
+        if self._mode == "rw":
+            connection.execute("PRAGMA query_only=ON")
+        return connection
+
+    # ------------------------------------------------------------ what is in it
+
+    def folders(self, fingerprint: str | None = None) -> tuple[FolderRecord, ...]:
+        """Lists the folders, oldest first, counted for a space (None: the active one)."""
+        view = self._view(fingerprint)
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT d.id, d.path, d.added, d.state, d.words_only, d.last_scan,"
+                " (SELECT max(read_at) FROM file WHERE folder=d.id),"
+                " (SELECT count(*) FROM problem p JOIN file f ON f.id=p.file WHERE f.folder=d.id)"
+                " FROM folder d ORDER BY d.id"
+            ).fetchall()
+        records = []
+        for row in rows:
+            documents, passages, embedded = view.folder_counts(row[0])
+            records.append(
+                FolderRecord(
+                    FolderId(row[0]),
+                    _path(row[1]),
+                    row[2],
+                    row[3],
+                    bool(row[4]),
+                    documents,
+                    passages,
+                    embedded,
+                    row[7],
+                    row[6],
+                    row[5],
+                )
+            )
+        return tuple(records)
+
+    def counts(self, fingerprint: str | None = None) -> Counts:
+        """Gives the totals over the active folders for a space (None: the active one)."""
+        view = self._view(fingerprint)
+        with self._reading() as connection:
+            problems = connection.execute(
+                "SELECT count(*) FROM problem p JOIN file f ON f.id=p.file JOIN folder d ON d.id=f.folder"
+                " WHERE d.state='active'"
+            ).fetchone()[0]
+        return Counts(int(view.file_live.sum()), view.passages, int(view.alive.sum()), int(problems))
+
+    def problems(self, folder: FolderId | None = None) -> tuple[ProblemRecord, ...]:
+        """Lists the problems of active folders, or of one folder, by path."""
+        where, values = ("d.id=?", (folder,)) if folder is not None else ("d.state='active'", ())
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT f.path, d.path, p.code, p.message, p.hint, p.partial FROM problem p JOIN file f ON f.id=p.file"
+                f" JOIN folder d ON d.id=f.folder WHERE {where} ORDER BY f.path, p.id",
+                values,
+            ).fetchall()
+        return tuple(ProblemRecord(_path(row[0]), _path(row[1]), row[2], row[3], row[4], bool(row[5])) for row in rows)
+
+    def recent(self, limit: int = 200) -> tuple[ChangeRecord, ...]:
+        """Lists the documents read last, newest first."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT f.path, c.title, f.read_at, (SELECT s.embeddable FROM segmented s JOIN space x"
+                " ON x.segmentation=s.segmentation AND x.state='active' WHERE s.content=c.id)"
+                " FROM file f JOIN content c ON c.id=f.content JOIN folder d ON d.id=f.folder AND d.state='active'"
+                " ORDER BY f.read_at DESC, f.id DESC LIMIT ?",
+                (max(0, limit),),
+            ).fetchall()
+        return tuple(ChangeRecord(_path(row[0]), row[1], row[2], row[3] or 0) for row in rows)
+
+    def known_files(self, folder: FolderId) -> dict[bytes, KnownFile]:
+        """Gives what the catalog remembers of a folder's files (container members left out), by path."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT f.id, f.path, f.size, f.mtime_ns, f.device, f.inode, f.content,"
+                " coalesce((SELECT code FROM problem WHERE file=f.id ORDER BY partial, id LIMIT 1), ''), f.member,"
+                " coalesce(c.extractor_version!=?, 0) FROM file f LEFT JOIN content c ON c.id=f.content"
+                " WHERE f.folder=? AND f.parent IS NULL",
+                (self.extractor_version, folder),
+            ).fetchall()
+        return {row[1]: _known_file(row) for row in rows}
+
+    def has_content(self, sha256: str) -> ContentId | None:
+        """Gives the content with these bytes, read by the current extractor, or None."""
+        with self._reading() as connection:
+            row = connection.execute(
+                "SELECT id FROM content WHERE sha256=? AND extractor_version=?", (sha256, self.extractor_version)
+            ).fetchone()
+        return ContentId(row[0]) if row else None
+
+    def text_of(self, content: ContentId) -> ExtractedText:
+        """Gives the stored text of a content.
+
+        Raises:
+            LibraryError: ``content-gone``.
+        """
+        with self._reading() as connection:
+            text = _text.read_record(connection, content)
+        if text is None:
+            raise LibraryError("content-gone", "This document is no longer in the library.", "Search again.")
+        return text
+
+    def paths_of(self, content: ContentId) -> tuple[SourceFile, ...]:
+        """Gives every place of a content in active folders, the shortest path first."""
+        with self._reading() as connection:
+            return _snapshot.paths_of(connection, content)
+
+    def content_at(self, path: Path) -> ContentId | None:
+        """Gives the content of the file at a path, or None."""
+        with self._reading() as connection:
+            row = connection.execute(
+                "SELECT content FROM file WHERE path=? AND content IS NOT NULL ORDER BY member LIMIT 1",
+                (os.fsencode(path),),
+            ).fetchone()
+        return ContentId(row[0]) if row else None
+
+    def active_space(self) -> SpaceRecord | None:
+        """Gives the space that new vectors go to, or None in an empty library."""
+        spaces = [space for space in self.spaces() if space.state == "active"]
+        return spaces[0] if spaces else None
+
+    def spaces(self) -> tuple[SpaceRecord, ...]:
+        """Lists all spaces."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT x.fingerprint, x.dimension, x.state, x.name, s.key FROM space x"
+                " JOIN segmentation s ON s.id=x.segmentation ORDER BY x.id"
+            ).fetchall()
+        return tuple(SpaceRecord(*row) for row in rows)
+
+    def pending_count(self, fingerprint: str | None = None) -> tuple[int, int, int]:
+        """Gives documents, passages and characters that still need vectors in a space."""
+        with self._reading() as connection:
+            row = connection.execute(
+                "SELECT count(*), coalesce(sum(t.passages), 0), coalesce(sum(t.characters), 0) FROM todo t"
+                " JOIN space x ON x.id=t.space WHERE (x.fingerprint=? OR (? IS NULL AND x.state='active'))"
+                " AND (NOT EXISTS (SELECT 1 FROM folder WHERE state!='active' OR words_only) OR EXISTS"
+                " (SELECT 1 FROM file f JOIN folder d ON d.id=f.folder WHERE f.content=t.content AND d.state='active'"
+                " AND NOT d.words_only))",
+                (fingerprint, fingerprint),
+            ).fetchone()
+        return int(row[0]), int(row[1]), int(row[2])
+
+    def formats(self) -> tuple[str, ...]:
+        """Gives the formats of live documents, most common first."""
+        return self._view(None).format_order()
+
+    def languages(self) -> tuple[str, ...]:
+        """Gives the languages of live documents, most common first."""
+        return self._view(None).language_order()
+
+    # ------------------------------------------------------------ searching
+
+    def snapshot(self, fingerprint: str) -> Snapshot:
+        """Gives the newest committed state for a space; cheap when nothing changed."""
+        return _snapshot.LibrarySnapshot(self, self._view(fingerprint))
+
+    def _view(self, fingerprint: str | None) -> _columns.View:
+        if fingerprint is None:
+            space = self.active_space()
+            fingerprint = space.fingerprint if space else ""
+        with self._columns_lock, _disk.known_errors(self.path):
+            if self._closed:
+                raise LibraryError("library-closed", "The library is closed.")
+            if self._columns_connection is None:
+                self._columns_connection = self._connect()
+            connection = self._columns_connection
+            # Taken before reading: a commit in between is then read once more, never missed.
+            version = int(connection.execute("PRAGMA data_version").fetchone()[0])
+            columns = self._columns.get(fingerprint)
+            if columns is None:
+                columns = self._columns[fingerprint] = _columns.Columns(self.path, fingerprint)
+            if columns.view is None or self._data_version.get(fingerprint) != version:
+                columns.refresh(connection)
+                self._data_version[fingerprint] = version
+                if columns.view is not None and columns.view.damaged:
+                    self._notice(_health.SHORT_VECTORS)
+            assert columns.view is not None
+            return columns.view
+
+    def _index_of(self, view: _columns.View) -> NeighbourIndex | None:
+        if view.index is None or view.space is None or int(view.alive.sum()) < self.exact_below:
+            return None
+        with self._index_lock:
+            key = view.index.sha256
+            if key not in self._indexes:
+                path = _vectors.space_folder(self.path, view.space.fingerprint) / view.index.file
+                index = _hnsw.load(path, view.index)
+                if index is None:
+                    self._notice(DISCARDED)
+                self._indexes.clear()  # an earlier generation lives on as long as a snapshot's search runs
+                self._indexes[key] = index
+            return self._indexes[key]
+
+    def match_words(self, query: str, text: str) -> list[tuple[int, int]]:
+        """Gives where words of a text match words of the query (folded, or by stem), in order."""
+        view = self._view(None)
+        languages = view.language_order()[: _words.QUERY_LANGUAGES]
+        wanted = _analysis.query_words(query, languages)
+        if view.segmentation is not None:
+            with self._reading() as connection:
+                wanted = _words.telling(connection, view.segmentation, wanted, view.words)
+        return _analysis.match(wanted, text, languages)
+
+    # ------------------------------------------------------------ health
+
+    def quick_check(self) -> list[str]:
+        """Gives what SQLite's quick check found; empty when all is well."""
+        with self._reading() as connection:
+            return _health.quick_check(connection)
+
+    def integrity(self) -> dict[str, int]:
+        """Counts what must agree; every value of a key that starts with ``bad_`` must be 0."""
+        with self._reading() as connection:
+            return _health.integrity(self.path, connection)
+
+    def _notice(self, text: str) -> None:
+        if text not in self.notices:
+            self.notices.append(text)
+            log.warning("%s", text)
+
+    # ------------------------------------------------------------ writing
+
+    @contextmanager
+    def writer(
+        self,
+        *,
+        wait: bool = True,
+        on_wait: Callable[[str], None] | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> Iterator[Writer]:
+        """Takes the writer's lock and gives the one object that may change the library.
+
+        Leaving normally, or by a cancel, commits; leaving by any other error rolls back to the last commit.
+
+        Args:
+            wait: Wait for another holder; else raise.
+            on_wait: Called once with the holder's name when waiting begins.
+            check: Called at each poll while waiting; may raise to give up.
+
+        Raises:
+            LibraryBusy: ``library-busy`` naming the holder (pid and host).
+            LibraryError: ``library-readonly``, ``library-damaged`` or ``disk-full``.
+        """
+        if self.read_only:
+            raise _disk.read_only(self.path)
+        lock = WriterLock(self.path)
+        with _disk.known_errors(self.path):
+            lock.acquire(wait=wait, on_wait=on_wait, check=check)
+        clean = False
+        try:
+            with _disk.known_errors(self.path):
+                writer = Writer(self, unclean=lock.unclean)
+            clean = True  # from here on only a killed process leaves the holder's note behind
+            try:
+                yield writer
+            except (Cancelled, KeyboardInterrupt):
+                writer.commit()
+                raise
+            else:
+                writer.commit()
+            finally:
+                writer.close()
+        finally:
+            lock.release(clean=clean or not lock.unclean)
+
+    # ------------------------------------------------------------ history
+
+    def history(self, limit: int = HISTORY_KEPT) -> tuple[str, ...]:
+        """Gives earlier queries, newest first."""
+        with self._history_lock:
+            unsaved = dict(self._unsaved_history)
+        with self._reading() as connection:
+            rows = connection.execute("SELECT query, used FROM history ORDER BY used DESC LIMIT ?", (limit,)).fetchall()
+        merged = {**dict(rows), **unsaved}
+        return tuple(sorted(merged, key=lambda query: -merged[query]))[:limit]
+
+    def add_history(self, query: str) -> None:
+        """Remembers a query; never waits for the writer. Without effect in a read-only library."""
+        query = _text.clean(query.strip())
+        if not query or self.read_only:
+            return
+        with self._history_lock:
+            self._unsaved_history.append((query, time.time()))
+        self._flush_history()
+
+    def clear_history(self) -> None:
+        """Forgets all queries, also on disk."""
+        with self._history_lock:
+            self._unsaved_history.clear()
+        if self.read_only:
+            return
+        with _disk.known_errors(self.path):
+            connection = _schema.connect(self.path, mode="rw")
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("DELETE FROM history")
+                connection.execute("COMMIT")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                connection.close()
+
+    def _flush_history(self) -> None:
+        with self._history_lock:
+            if not self._unsaved_history:
+                return
+            connection = _schema.connect(self.path, mode="rw")
+            try:
+                connection.execute(f"PRAGMA busy_timeout={int(HISTORY_WAIT * 1000)}")
+                connection.execute("BEGIN IMMEDIATE")
+                connection.executemany("INSERT OR REPLACE INTO history(query, used) VALUES(?,?)", self._unsaved_history)
+                connection.execute(
+                    "DELETE FROM history WHERE query NOT IN (SELECT query FROM history ORDER BY used DESC LIMIT ?)",
+                    (HISTORY_KEPT,),
+                )
+                connection.execute("COMMIT")
+                self._unsaved_history.clear()
+            except sqlite3.OperationalError:
+                pass  # the writer is at it, or the disk is full: kept in memory until the next time
+            finally:
+                connection.close()
+
+
+def _known_file(row: tuple[Any, ...]) -> KnownFile:
+    return KnownFile(FileId(row[0]), row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], bool(row[9]))
+
+
+def _path(raw: bytes) -> Path:
+    return Path(os.fsdecode(raw))
+
+
+__all__ = ["LOCK", "Library", "open_library"]

@@ -1,0 +1,117 @@
+"""The frozen records that the library hands out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sbert_desktop.domain import ContentId, FileId, FolderId, PassageId
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRecord:
+    """One folder of the library.
+
+    ``state`` is ``active`` or ``leaving`` (hidden, not yet erased). ``documents`` counts files with
+    text, ``passages`` the passages meant to be embedded, ``embedded`` those with a vector in the
+    space asked about. ``last_change`` and ``last_scan`` are seconds since the epoch.
+    """
+
+    id: FolderId
+    path: Path
+    added: float
+    state: str
+    words_only: bool
+    documents: int
+    passages: int
+    embedded: int
+    problems: int
+    last_change: float | None
+    last_scan: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """One file as the catalog remembers it.
+
+    ``content`` is None when nothing could be read; ``outdated`` says that the text was read by an
+    earlier version of the extractor.
+    """
+
+    id: FileId
+    path: bytes
+    size: int
+    mtime_ns: int
+    device: int
+    inode: int
+    content: ContentId | None
+    problem_code: str
+    member: str = ""
+    outdated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Totals over the active folders, counted as in :class:`FolderRecord`."""
+
+    documents: int
+    passages: int
+    embedded: int
+    problems: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemRecord:
+    """Why one file was not read, or only in part."""
+
+    path: Path
+    folder: Path
+    code: str
+    message: str
+    hint: str
+    partial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRecord:
+    """One document read recently; ``when`` is in seconds since the epoch."""
+
+    path: Path
+    title: str
+    when: float
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class PendingDocument:
+    """One document that still needs vectors: its passages with the text that the encoder sees.
+
+    ``mtime`` is the newest modification time of its files, in seconds since the epoch.
+    """
+
+    content_id: ContentId
+    passages: tuple[tuple[PassageId, str], ...]
+    mtime: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceRecord:
+    """One space: the vectors of one encoder fingerprint over one segmentation."""
+
+    fingerprint: str
+    dimension: int
+    state: str
+    name: str
+    segmentation: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRecord:
+    """The accelerator's file as the catalog describes it."""
+
+    file: str
+    rows: int
+    count: int
+    dimension: int
+    sha256: str
+    bytes: int

@@ -1,0 +1,155 @@
+"""One consistent state of the library for one space, as the rest of the program sees it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sbert_desktop.domain import (
+    ContentId,
+    Filters,
+    Location,
+    Mask,
+    NeighbourIndex,
+    PassageId,
+    PassageRecord,
+    SourceFile,
+    Vectors,
+)
+from sbert_desktop.library import _words
+from sbert_desktop.library._columns import View
+from sbert_desktop.library._text import Slices
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from sbert_desktop.library._library import Library
+
+
+class LibrarySnapshot:
+    """Fulfils :class:`sbert_desktop.domain.Snapshot`. Safe from any thread; holds no transaction."""
+
+    def __init__(self, library: Library, view: View) -> None:
+        self._library = library
+        self._view = view
+
+    @property
+    def generation(self) -> int:
+        """Rises with every commit that changes what can be found."""
+        return self._view.generation
+
+    @property
+    def vectors(self) -> Vectors:
+        """Committed rows, float32 [rows, dimension]; read-only."""
+        return self._view.vectors
+
+    @property
+    def alive(self) -> Mask:
+        """Marks live rows, bool [rows]: False where the document was removed or replaced."""
+        return self._view.alive
+
+    @property
+    def passage_ids(self) -> NDArray[np.int64]:
+        """int64 [rows]: the passage of each row."""
+        return self._view.row_passage
+
+    @property
+    def contents(self) -> NDArray[np.int64]:
+        """int64 [rows]: the content of each row."""
+        return self._view.row_content
+
+    @property
+    def passages(self) -> int:
+        """Live passages meant to be embedded, with a vector or not yet."""
+        return self._view.passages
+
+    @property
+    def index(self) -> NeighbourIndex | None:
+        """The accelerator, or None: then every search is exact. The first use loads and checks it."""
+        return self._library._index_of(self._view)
+
+    def select(self, filters: Filters) -> Mask | None:
+        """Gives bool [max content id + 1], True where the content passes; None when all do."""
+        return self._view.select(filters)
+
+    def keyword(
+        self, text: str, mask: Mask | None, limit: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+        """BM25 search by words; see :class:`sbert_desktop.domain.Snapshot`."""
+        view = self._view
+        if view.segmentation is None or limit <= 0:
+            return np.zeros(0, np.int64), np.zeros(0, np.float64), np.zeros(0, np.int64)
+        wanted = view.content_live if mask is None else view.content_live & mask
+        languages = view.language_order()[: _words.QUERY_LANGUAGES]
+        few = limit if mask is None else None
+        with self._library._reading() as connection:
+            while True:
+                ids, scores = _words.search(connection, view.segmentation, text, languages, view.words, few)
+                complete = few is None or len(ids) < few
+                known = ids < len(view.passage_content)
+                ids, scores = ids[known], scores[known]
+                contents = view.passage_content[ids]
+                passing = (contents >= 0) & wanted[contents]
+                if complete or np.count_nonzero(passing) >= limit:
+                    return ids[passing][:limit], scores[passing][:limit], contents[passing][:limit]
+                few = None  # too many of the best were filtered away: take all of them
+
+    def fetch(self, passage_ids: Sequence[int]) -> dict[int, PassageRecord]:
+        """Reads text and places of passages; ids that are gone are left out."""
+        with self._library._reading() as connection:
+            connection.execute("BEGIN")
+            try:
+                return fetch(connection, passage_ids)
+            finally:
+                connection.execute("COMMIT")
+
+
+def fetch(connection: sqlite3.Connection, passage_ids: Sequence[int]) -> dict[int, PassageRecord]:
+    """Reads passages with their text and the places of their contents."""
+    slices = Slices(connection)
+    places: dict[int, tuple[SourceFile, ...]] = {}
+    found: dict[int, PassageRecord] = {}
+    for passage in dict.fromkeys(int(id_) for id_ in passage_ids):
+        row = connection.execute(
+            "SELECT p.content, p.start, p.end, p.page, p.heading, p.part, c.title, c.format, c.language, c.date"
+            " FROM passage p JOIN content c ON c.id=p.content WHERE p.id=?",
+            (passage,),
+        ).fetchone()
+        if row is None:
+            continue
+        content, start, end = row[:3]
+        if content not in places:
+            places[content] = paths_of(connection, content)
+        if not places[content]:
+            continue
+        date = row[9] if row[9] is not None else max(file.mtime_ns for file in places[content]) / 1e9
+        found[passage] = PassageRecord(
+            PassageId(passage),
+            ContentId(content),
+            slices.get(content, start, end),
+            start,
+            end,
+            Location(row[3], row[4], row[5]),
+            row[6],
+            row[7],
+            row[8],
+            date,
+            places[content],
+        )
+    return found
+
+
+def paths_of(connection: sqlite3.Connection, content: int) -> tuple[SourceFile, ...]:
+    """Gives every place of a content in an active folder, the shortest path first."""
+    rows = connection.execute(
+        "SELECT f.path, f.size, f.mtime_ns, f.device, f.inode, f.sha256, f.member FROM file f"
+        " JOIN folder d ON d.id=f.folder AND d.state='active' WHERE f.content=?"
+        " ORDER BY length(f.path), f.path, f.member",
+        (content,),
+    )
+    return tuple(SourceFile(Path(os.fsdecode(row[0])), *row[1:]) for row in rows)

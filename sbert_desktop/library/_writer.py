@@ -1,0 +1,580 @@
+"""The one object that changes a library, alive while its process holds the writer's lock.
+
+All changes between two commits are one SQLite transaction. Order of a commit: vectors are written,
+flushed and synced, then the catalog commits; rows behind the committed ones are cut by the next
+holder. What a removed document leaves in the vectors file is overwritten with zeros afterwards,
+remembered in ``dead_row`` until that is safe on disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sbert_desktop.domain import (
+    ContentId,
+    EncoderInfo,
+    ExtractedText,
+    FileId,
+    FolderId,
+    JobContext,
+    Passage,
+    PassageId,
+    Problem,
+    SourceFile,
+    SplitRules,
+    short_path,
+)
+from sbert_desktop.errors import LibraryError
+from sbert_desktop.library import _disk, _erasing, _health, _schema, _text, _words
+from sbert_desktop.library._columns import LOG_KEPT, Change, SpaceRow
+from sbert_desktop.library._erasing import Removed
+from sbert_desktop.library._records import PendingDocument
+from sbert_desktop.library._space import Space
+
+if TYPE_CHECKING:
+    from sbert_desktop.library._library import Library
+
+
+class Writer:
+    """Changes the library; made by :meth:`Library.writer`. For one thread at a time.
+
+    Every method may raise LibraryError ``disk-full`` or ``library-damaged``; then everything since
+    the last commit is rolled back, except after ``disk-full`` from the check that begins
+    :meth:`commit`, which may simply be called again when there is room.
+    """
+
+    def __init__(self, library: Library, *, unclean: bool) -> None:
+        self._library = library
+        self._folder = library.path
+        self._changes: set[tuple[Change, int]] = set()
+        self._space: Space | None = None
+        self._connection = _schema.connect(self._folder, mode="rw")
+        try:
+            if unclean:
+                _health.require_sound(self._folder, self._connection)
+            _health.recover(self._folder, self._connection, library._notice)
+            self._load_space()
+        except BaseException:
+            self.close()
+            raise
+
+    # ------------------------------------------------------------ folders
+
+    def add_folder(self, path: Path, *, words_only: bool = False) -> FolderId:
+        """Adds a folder; the same one twice gives the same id (and brings it back when it was leaving).
+
+        Raises:
+            LibraryError: ``folder-nested`` when it lies inside a known folder or holds one;
+                ``folder-is-library`` for the library's own.
+        """
+        path = Path(os.path.abspath(path))
+        real = os.path.realpath(path)
+        if _within(real, os.path.realpath(self._folder)):
+            raise LibraryError(
+                "folder-is-library", f"{short_path(path)} is the library itself.", "Choose another folder."
+            )
+        with self._change():
+            for id_, raw, state in self._connection.execute("SELECT id, path, state FROM folder").fetchall():
+                known = os.path.realpath(os.fsdecode(raw))
+                if known == real:
+                    self._connection.execute(
+                        "UPDATE folder SET state='active', words_only=? WHERE id=?", (words_only, id_)
+                    )
+                    self._changes.add((Change.FOLDER, id_))
+                    return FolderId(id_)
+                if state == "active" and (_within(real, known) or _within(known, real)):
+                    raise _nested(path, os.fsdecode(raw), inside=_within(real, known))
+            cursor = self._connection.execute(
+                "INSERT INTO folder(path, added, words_only) VALUES(?,?,?)",
+                (os.fsencode(path), time.time(), words_only),
+            )
+            id_ = int(cursor.lastrowid or 0)
+            self._changes.add((Change.FOLDER, id_))
+            return FolderId(id_)
+
+    def set_folder_state(self, folder: FolderId, state: str) -> None:
+        """Makes a folder ``active`` or ``leaving`` (hidden everywhere, not yet erased)."""
+        if state not in ("active", "leaving"):
+            raise ValueError(state)
+        with self._change():
+            self._connection.execute("UPDATE folder SET state=? WHERE id=?", (state, folder))
+            self._changes.add((Change.FOLDER, folder))
+
+    def set_scanned(self, folder: FolderId, when: float) -> None:
+        """Remembers when a folder was last gone through, in seconds since the epoch."""
+        with self._change():
+            self._connection.execute("UPDATE folder SET last_scan=? WHERE id=?", (when, folder))
+
+    def remove_folder(self, folder: FolderId) -> tuple[int, int]:
+        """Erases a folder for good: texts, words, vectors, backups; its files are not touched.
+
+        Commits as it goes, so that a killed removal goes on where it stopped. Gives the documents
+        and passages that were removed.
+        """
+        self.set_folder_state(folder, "leaving")
+        self.commit()
+        documents, passages = _erasing.remove_files_of(self, self._connection, folder)
+        with self._change():
+            self._connection.execute("DELETE FROM folder WHERE id=?", (folder,))
+            self._changes.add((Change.FOLDER, folder))
+        self.commit()
+        self.compact()
+        _erasing.leave_no_trace(self._folder, self._connection)
+        return documents, passages
+
+    # ------------------------------------------------------------ files and texts
+
+    def put(
+        self,
+        folder: FolderId,
+        file: SourceFile,
+        text: ExtractedText | None,
+        passages: Sequence[Passage],
+        problems: Sequence[Problem],
+    ) -> ContentId | None:
+        """Puts what was read of a file in the place of what its path had before.
+
+        Args:
+            folder: The folder that the file belongs to.
+            file: The file; ``content_hash`` names its bytes.
+            text: What was read. None: the content with that hash, if it is known (a copy, a move);
+                else only the problems are kept.
+            passages: The text cut by the rules of the active space; ``text`` of each is its
+                stretch of the document's text.
+            problems: Why the file was not read, or only in part.
+
+        Returns:
+            The content, or None when there is none.
+        """
+        with self._change():
+            content = self._content_for(file, text, passages)
+            if content is not None and text is None and not problems:
+                stored = self._connection.execute("SELECT problems FROM content WHERE id=?", (content,)).fetchone()
+                problems = _text.unpack_problems(stored[0])
+            values = (
+                folder,
+                file.size,
+                file.mtime_ns,
+                file.device,
+                file.inode,
+                content,
+                file.content_hash,
+                time.time(),
+            )
+            key = (os.fsencode(file.path), file.member)
+            row = self._connection.execute("SELECT id, content FROM file WHERE path=? AND member=?", key).fetchone()
+            if row is None:
+                cursor = self._connection.execute(
+                    "INSERT INTO file(folder, size, mtime_ns, device, inode, content, sha256, read_at, path, member,"
+                    " parent) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+                    (*values, *key, self._parent_of(key)),
+                )
+                id_ = int(cursor.lastrowid or 0)
+            else:
+                id_ = row[0]
+                self._connection.execute(
+                    "UPDATE file SET folder=?, size=?, mtime_ns=?, device=?, inode=?, content=?, sha256=?, read_at=?"
+                    " WHERE id=?",
+                    (*values, id_),
+                )
+            self._set_problems(id_, problems)
+            self._changes.add((Change.FILE, id_))
+            if content is not None:
+                self._freshen(content, file.mtime_ns)
+            if row is not None and row[1] is not None and row[1] != content:
+                self._forget([row[1]])
+            return content
+
+    def put_passages(self, content: ContentId, passages: Sequence[Passage]) -> None:
+        """Puts the passages of a known text for the active segmentation, replacing any there."""
+        with self._change():
+            text = _text.read_record(self._connection, content)
+            if text is None:
+                return
+            space = self._require_space()
+            removed = _erasing.erase_passages(self._connection, [content], space.row.segmentation)
+            self._note_dead(removed)
+            self._insert_passages(content, text, passages)
+
+    def move(self, file_id: FileId, file: SourceFile, folder: FolderId) -> None:
+        """Gives a known file another path (same content); what stood at that path is replaced."""
+        with self._change():
+            key = (os.fsencode(file.path), file.member)
+            other = self._connection.execute(
+                "SELECT id FROM file WHERE path=? AND member=? AND id!=?", (*key, file_id)
+            ).fetchone()
+            if other is not None:
+                self._remove([other[0]])
+            children = self._connection.execute("SELECT id FROM file WHERE parent=?", (file_id,)).fetchall()
+            for (child,) in children:
+                self._connection.execute("UPDATE file SET folder=?, path=? WHERE id=?", (folder, key[0], child))
+                self._changes.add((Change.FILE, child))
+            self._connection.execute(
+                "UPDATE file SET folder=?, path=?, member=?, size=?, mtime_ns=?, device=?, inode=? WHERE id=?",
+                (folder, *key, file.size, file.mtime_ns, file.device, file.inode, file_id),
+            )
+            self._changes.add((Change.FILE, file_id))
+
+    def touch(self, file_id: FileId, file: SourceFile) -> None:
+        """Notes a new time, device or inode of a file whose content is the same."""
+        with self._change():
+            self._connection.execute(
+                "UPDATE file SET size=?, mtime_ns=?, device=?, inode=? WHERE id=?",
+                (file.size, file.mtime_ns, file.device, file.inode, file_id),
+            )
+            self._changes.add((Change.FILE, file_id))
+
+    def remove(self, file_ids: Sequence[FileId]) -> None:
+        """Forgets files; a content that no file has any more is erased with them."""
+        with self._change():
+            self._remove(list(file_ids))
+
+    # ------------------------------------------------------------ spaces and vectors
+
+    def use_space(self, info: EncoderInfo, tokenizer_key: str, rules: SplitRules) -> None:
+        """Makes the space of an encoder the active one, with its segmentation, making both if new."""
+        key = f"{tokenizer_key}|{info.max_tokens}|{rules.key()}"
+        with self._change():
+            known = self._connection.execute("SELECT id FROM segmentation WHERE key=?", (key,)).fetchone()
+            if known is None:
+                cursor = self._connection.execute(
+                    "INSERT INTO segmentation(key, tokenizer, max_tokens, rules) VALUES(?,?,?,?)",
+                    (key, tokenizer_key, info.max_tokens, rules.key()),
+                )
+                segmentation = int(cursor.lastrowid or 0)
+                _words.create(self._connection, segmentation)
+            else:
+                segmentation = known[0]
+            row = self._connection.execute(
+                "SELECT id, segmentation, dimension, state FROM space WHERE fingerprint=?", (info.fingerprint,)
+            ).fetchone()
+            if row is not None and row[1:] == (segmentation, info.dimension, "active"):
+                return
+            if row is not None and row[1:3] != (segmentation, info.dimension):
+                self._drop_space(row[0])
+                row = None
+            self._connection.execute("UPDATE space SET state='inactive' WHERE state='active'")
+            if row is None:
+                cursor = self._connection.execute(
+                    "INSERT INTO space(fingerprint, segmentation, dimension, name, state, generation, rows)"
+                    " VALUES(?,?,?,?,'active',?,0)",
+                    (
+                        info.fingerprint,
+                        segmentation,
+                        info.dimension,
+                        info.name,
+                        self._fresh_generation(info.fingerprint),
+                    ),
+                )
+                space = int(cursor.lastrowid or 0)
+            else:
+                space = row[0]
+                self._connection.execute("UPDATE space SET state='active' WHERE id=?", (space,))
+            _health.fill_todo(self._connection, space)
+            self._changes.add((Change.SPACE, space))
+        self.commit()
+        self._load_space()
+
+    def resegment_needed(self) -> list[ContentId]:
+        """Lists contents with a stored text but without passages in the active segmentation."""
+        space = self._require_space()
+        rows = self._connection.execute(
+            "SELECT id FROM content WHERE id NOT IN (SELECT content FROM segmented WHERE segmentation=?)"
+            " ORDER BY id DESC",
+            (space.row.segmentation,),
+        )
+        return [ContentId(row[0]) for row in rows]
+
+    def pending(self, *, tokens_hint_chars: int = 200_000) -> list[PendingDocument]:
+        """Gives documents without vectors in the active space, newest file first.
+
+        A passage whose text already has a vector in this space is copied here and not returned; of
+        equal passages in one batch only the first is. Documents of words-only folders are skipped.
+
+        Args:
+            tokens_hint_chars: About how many characters to give; at least one document if any.
+        """
+        with self._change():
+            return self._require_space().pending(tokens_hint_chars)
+
+    def put_vectors(self, ids: Sequence[PassageId], vectors: NDArray[np.float32]) -> None:
+        """Takes vectors of passages, float32 [len(ids), dimension] of unit rows, in any order.
+
+        A document is written once all its vectors are there. Ids that are gone are ignored.
+
+        Raises:
+            ValueError: wrong shape or values that are not finite.
+        """
+        with self._change():
+            self._require_space().put(ids, vectors)
+
+    def commit(self) -> None:
+        """Makes everything so far safe on disk and visible to readers.
+
+        Raises:
+            LibraryError: ``disk-full``. Raised before anything is written it leaves the changes
+                pending, and the call may be repeated.
+        """
+        if not self._connection.in_transaction:
+            return
+        _disk.check_room(self._folder)
+        with self._change():
+            if self._space is not None:
+                self._space.sync()
+            if self._changes:
+                self._connection.executemany(
+                    "INSERT INTO change(kind, id) VALUES(?,?)",
+                    [(int(kind), id_) for kind, id_ in sorted(self._changes)],
+                )
+                self._connection.execute(
+                    "DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - ?", (LOG_KEPT,)
+                )
+            self._connection.execute("COMMIT")
+            self._changes.clear()
+            _erasing.zero_dead_rows(self._folder, self._connection, self._space)
+
+    # ------------------------------------------------------------ upkeep
+
+    def build_index(self, context: JobContext | None = None, *, force: bool = False, threads: int = 0) -> bool:
+        """Builds or extends the accelerator of the active space; True when a new one was published.
+
+        Only from ``index_from`` live rows on, and only when enough rows are not in it yet
+        (``force``: any). Searches go on with the old one meanwhile.
+        """
+        from sbert_desktop.library._building import build_index
+
+        self.commit()
+        with self._change(begin=False):
+            built = build_index(
+                self._folder,
+                self._connection,
+                self._require_space().row,
+                index_from=self._library.index_from,
+                context=context,
+                force=force,
+                threads=threads,
+                notice=self._library._notice,
+            )
+        return built
+
+    def compact(self, *, share: float = 0.3) -> bool:
+        """Rewrites the vectors file of each space of which more than ``share`` of the rows is dead."""
+        self.commit()
+        with self._change(begin=False):
+            done = _erasing.compact(self._folder, self._connection, share)
+        if done:
+            self._load_space()
+        return done
+
+    def close(self) -> None:
+        """Rolls back what was not committed and closes; called by :meth:`Library.writer`."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        if self._space is not None:
+            self._space.close()
+            self._space = None
+        self._connection.close()
+
+    # ------------------------------------------------------------ inside a transaction
+
+    @contextmanager
+    def _change(self, *, begin: bool = True) -> Iterator[None]:
+        """One change: whole or, after an error, rolled back together with all since the last commit."""
+        try:
+            with _disk.known_errors(self._folder):
+                if begin and not self._connection.in_transaction:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                yield
+        except BaseException as error:
+            if not isinstance(error, LibraryError) or error.code not in ("folder-nested", "no-space"):
+                self._rollback()
+            raise
+
+    def _rollback(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        self._changes.clear()
+        try:
+            self._load_space()
+        except (OSError, LibraryError):
+            self._space = None
+
+    def _load_space(self) -> None:
+        if self._space is not None:
+            self._space.close()
+            self._space = None
+        row = self._connection.execute(
+            "SELECT id, fingerprint, segmentation, dimension, generation, rows FROM space WHERE state='active'"
+        ).fetchone()
+        if row is not None:
+            self._space = Space(self._folder, self._connection, SpaceRow(*row), self._changes)
+
+    def _require_space(self) -> Space:
+        if self._space is None:
+            raise LibraryError("no-space", "The library has no encoder yet.", "Choose a model first.")
+        return self._space
+
+    def _fresh_generation(self, fingerprint: str) -> int:
+        return _health.last_generation(self._folder, fingerprint) + 1
+
+    def _drop_space(self, space: int) -> None:
+        for table in ("row", "dead_row", "todo", "index_state"):
+            self._connection.execute(f"DELETE FROM {table} WHERE space=?", (space,))
+        self._connection.execute("DELETE FROM space WHERE id=?", (space,))
+
+    def _content_for(
+        self, file: SourceFile, text: ExtractedText | None, passages: Sequence[Passage]
+    ) -> ContentId | None:
+        sha256 = file.content_hash
+        if text is not None and not sha256:
+            sha256 = "text:" + hashlib.sha256(text.text.encode("utf-8", "surrogatepass")).hexdigest()
+        version = self._library.extractor_version
+        row = self._connection.execute(
+            "SELECT id FROM content WHERE sha256=? AND extractor_version=?", (sha256, version)
+        ).fetchone()
+        if row is None and text is None:
+            return None
+        if row is not None:
+            content = ContentId(row[0])
+        else:
+            assert text is not None
+            content = _text.insert(self._connection, sha256, version, text)
+        self._changes.add((Change.CONTENT, content))
+        if text is not None and not self._is_segmented(content):
+            self._insert_passages(content, text, passages)
+        return content
+
+    def _is_segmented(self, content: ContentId) -> bool:
+        segmentation = self._require_space().row.segmentation
+        return (
+            self._connection.execute(
+                "SELECT 1 FROM segmented WHERE segmentation=? AND content=?", (segmentation, content)
+            ).fetchone()
+            is not None
+        )
+
+    def _insert_passages(self, content: ContentId, text: ExtractedText, passages: Sequence[Passage]) -> None:
+        space = self._require_space()
+        first = _next_id(self._connection, "passage")
+        segmentation = space.row.segmentation
+        own = [passage for passage in passages if passage.embedded]
+        characters = sum(passage.end - passage.start for passage in own)
+        self._connection.execute(
+            "INSERT INTO segmented VALUES(?,?,?,?,?,?)",
+            (segmentation, content, first, len(passages), len(own), characters),
+        )
+        rows, words = [], []
+        for id_, passage in enumerate(passages, first):
+            stretch = text.text[passage.start : passage.end]
+            context = _text.clean(passage.context)
+            rows.append(
+                (
+                    id_,
+                    segmentation,
+                    content,
+                    passage.ordinal,
+                    passage.start,
+                    passage.end,
+                    input_sha(f"{context}\n{stretch}" if context else stretch),
+                    passage.embedded,
+                    passage.location.page,
+                    _text.clean(passage.location.heading),
+                    _text.clean(passage.location.part),
+                    context,
+                )
+            )
+            words.append((id_, *_words.tokens(stretch, text.language, _words.title_of(text.title, id_ == first))))
+        self._connection.executemany("INSERT INTO passage VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", rows)
+        _words.add(self._connection, segmentation, words)
+        if own:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO todo"
+                " VALUES(?,?,coalesce((SELECT max(mtime_ns) FROM file WHERE content=?), 0),?,?)",
+                (space.row.id, content, content, len(own), characters),
+            )
+        self._changes.add((Change.CONTENT, content))
+
+    def _freshen(self, content: ContentId, mtime_ns: int) -> None:
+        self._connection.execute("UPDATE todo SET mtime_ns=max(mtime_ns, ?) WHERE content=?", (mtime_ns, content))
+
+    def _parent_of(self, key: tuple[bytes, str]) -> int | None:
+        if not key[1]:
+            return None
+        row = self._connection.execute("SELECT id FROM file WHERE path=? AND member=''", (key[0],)).fetchone()
+        return int(row[0]) if row else None
+
+    def _set_problems(self, file: int, problems: Sequence[Problem]) -> None:
+        self._connection.execute("DELETE FROM problem WHERE file=?", (file,))
+        self._connection.executemany(
+            "INSERT INTO problem(file, code, message, hint, partial) VALUES(?,?,?,?,?)",
+            [(file, p.code, _text.clean(p.message), _text.clean(p.hint), p.partial) for p in problems],
+        )
+
+    def _remove(self, ids: list[int] | list[FileId]) -> None:
+        contents = []
+        for id_ in ids:
+            rows = self._connection.execute(
+                "SELECT id, content FROM file WHERE parent=? OR id=? ORDER BY parent IS NULL", (id_, id_)
+            ).fetchall()
+            for file, content in rows:
+                self._connection.execute("DELETE FROM problem WHERE file=?", (file,))
+                self._connection.execute("DELETE FROM file WHERE id=?", (file,))
+                self._changes.add((Change.FILE, file))
+                if content is not None:
+                    contents.append(content)
+        self._forget(contents)
+
+    def _forget(self, contents: Sequence[int]) -> None:
+        orphans = [
+            content
+            for content in dict.fromkeys(contents)
+            if self._connection.execute("SELECT 1 FROM file WHERE content=? LIMIT 1", (content,)).fetchone() is None
+        ]
+        if orphans:
+            self._note_dead(_erasing.erase_contents(self._connection, orphans))
+
+    def _note_dead(self, removed: Removed) -> None:
+        for content in removed.contents:
+            self._changes.add((Change.CONTENT, content))
+            if self._space is not None:
+                self._space.forget(content)
+
+
+def input_sha(text: str) -> bytes:
+    """Gives the identity of what the encoder sees: 16 bytes of sha256."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def _next_id(connection: object, table: str) -> int:
+    import sqlite3
+
+    assert isinstance(connection, sqlite3.Connection)
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name=?", (table,)).fetchone()
+    return (int(row[0]) if row else 0) + 1
+
+
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _nested(path: Path, known: str, *, inside: bool) -> LibraryError:
+    if inside:
+        return LibraryError(
+            "folder-nested",
+            f"{short_path(path)} lies inside {short_path(known)}, which is in the library already.",
+            "Its files are found there. Nothing needs to be added.",
+        )
+    return LibraryError(
+        "folder-nested",
+        f"{short_path(path)} holds {short_path(known)}, which is in the library already.",
+        "Remove that folder from the library first, then add this one.",
+    )
