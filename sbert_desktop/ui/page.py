@@ -1,27 +1,27 @@
 """What a page is and what it may use: the contract between the window and its pages.
 
-The window makes each page with one argument, the :class:`Desk` (``SearchPage(desk)`` of
-``ui/search/page.py``); a page gives its panel to ``desk.inspector.set_content(self.key, widget)``.
-A page sets ``key``, ``title`` and ``icon`` and may override :meth:`Page.activate`, :meth:`Page.focus_first`, :meth:`Page.actions_list`,
-:meth:`Page.save_state` and :meth:`Page.restore_state`. It talks to the program through
-``desk.commands`` and hears from it through ``desk.bridge``; it never touches another page.
+The window makes each page with one argument, the :class:`Desk`; a page gives its panel to
+``desk.inspector.set_content(self.key, widget)``. A page sets ``key``, ``title`` and ``icon`` and may
+override what :class:`Page` declares. It talks to the program through ``desk.commands`` and hears
+from it through ``desk.bridge``; it never touches another page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
-from sbert_desktop.app.views import IndexProgress, LibraryView
-from sbert_desktop.domain import Failure, Finished, JobId, Outcome
+from sbert_desktop.app.views import IndexProgress, IndexReport, LibraryView
+from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Started
 from sbert_desktop.settings import Settings
-from sbert_desktop.ui.bridge import Bridge
+from sbert_desktop.ui.bridge import Bridge, Latest
+from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.widgets import Panel
 
 
@@ -112,28 +112,54 @@ class Inspector(Panel):
 
 
 class Desk(QObject):
-    """What a page may use: commands, events, the library's state, toasts, navigation, inspector."""
+    """What a page may use: commands, events, the library's state, toasts, navigation, inspector.
+
+    It follows every indexing run, whoever started it: ``indexProgressed`` comes at most four times
+    a second, ``libraryChanged`` with every new state of the library.
+    """
 
     libraryChanged = Signal(object)  # LibraryView
     indexProgressed = Signal(object)  # IndexProgress, or None when no run is under way
+    indexFinished = Signal(object)  # Finished
+    settingChanged = Signal(str)  # key; on the GUI thread
     pageRequested = Signal(str)
     addFoldersRequested = Signal(object)  # tuple[Path, ...]; empty: ask for a folder
     searchRequested = Signal(str)  # words to search for, from anywhere
     toastRequested = Signal(str, str, object, object)  # text, action, run, expired
 
-    def __init__(self, commands: Commands, bridge: Bridge, inspector: Inspector, parent: QObject | None = None) -> None:
+    def __init__(self, commands: Commands, bridge: Bridge, inspector: Inspector, errands: Errands,
+                 parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.commands = commands
         self.bridge = bridge
         self.inspector = inspector
+        self.errands = errands
         self.library: LibraryView | None = None
         self.index_job: JobId | None = None
         self.index_progress: IndexProgress | None = None
+        self.removals_pending = 0
+        self._throttle = QTimer(self)
+        self._throttle.setSingleShot(True)
+        self._throttle.setInterval(250)
+        self._throttle.timeout.connect(self._emit_progress)
+        self._refresh = Latest(bridge)
+        bridge.listen("index", on_started=self._on_index_started, on_partial=self._on_index_partial,
+                      on_finished=self._on_index_finished)
+        bridge.listen("remove", on_finished=self._on_view_finished)
+        commands.settings.subscribe(self._on_setting_changed)
 
     @property
     def settings(self) -> Settings:
         """The settings in force."""
         return self.commands.settings
+
+    def close(self) -> None:
+        """Stops timers; nothing is emitted any more."""
+        self._throttle.stop()
+        self._refresh.drop()
+        self.blockSignals(True)
+
+    # ---- asking
 
     def show_page(self, key: str) -> None:
         """Goes to a page."""
@@ -152,6 +178,48 @@ class Desk(QObject):
         """Shows a message at the foot of the window."""
         self.toastRequested.emit(text, action, run, expired)
 
+    def refresh(self) -> None:
+        """Asks for the library's state again."""
+        self._refresh.watch(self.commands.refresh(), on_finished=self._on_view_finished)
+
+    def start(self, job_id: JobId, done: Callable[[object], None] | None = None) -> JobId:
+        """Watches a job: ``done(result)`` when it is done, its failure as a toast."""
+
+        def on_finished(finished: Finished) -> None:
+            if not self.report_failure(finished) and finished.outcome is Outcome.DONE and done is not None:
+                done(finished.result)
+
+        return self.bridge.watch(job_id, on_finished=on_finished)
+
+    def pause(self) -> None:
+        """Pauses the run under way, or goes on with it."""
+        progress = self.index_progress
+        if progress is None:
+            return
+        if progress.paused:
+            self.commands.resume()
+        else:
+            self.commands.pause()
+        # shown at once: a paused run reports nothing until it goes on
+        self.index_progress = replace(progress, paused=not progress.paused)
+        self.indexProgressed.emit(self.index_progress)
+
+    def cancel_index(self) -> None:
+        """Cancels the run under way."""
+        if self.index_job is not None:
+            self.commands.cancel(self.index_job)
+
+    def set_pace(self, pace: str) -> None:
+        """Sets and remembers the pace: auto, gentle or full."""
+        self.commands.set_pace(pace)
+
+    def check_for_changes(self, *, confirm_removals: bool = False) -> None:
+        """Brings all folders up to date."""
+        self.removals_pending = 0
+        self.start(self.commands.update(confirm_removals=confirm_removals))
+
+    # ---- failures
+
     def show_failure(self, failure: Failure | None) -> None:
         """Shows why something did not work, in one line."""
         if failure is not None:
@@ -163,6 +231,52 @@ class Desk(QObject):
             self.show_failure(finished.failure)
             return True
         return False
+
+    # ---- hearing
+
+    def _on_index_started(self, started: Started) -> None:
+        self.index_job = started.job_id
+
+    def _on_index_partial(self, result: object) -> None:
+        if isinstance(result, LibraryView):
+            self._take_library(result)
+        elif isinstance(result, IndexProgress):
+            first = self.index_progress is None
+            self.index_progress = result
+            if first:
+                self.indexProgressed.emit(result)
+            elif not self._throttle.isActive():
+                self._throttle.start()
+
+    def _emit_progress(self) -> None:
+        if self.index_progress is not None:
+            self.indexProgressed.emit(self.index_progress)
+
+    def _on_index_finished(self, finished: Finished) -> None:
+        if finished.job_id != self.index_job:
+            return
+        self._throttle.stop()
+        self.index_job = None
+        self.index_progress = None
+        if isinstance(finished.result, IndexReport):
+            self.removals_pending = finished.result.removed_pending
+        self.indexProgressed.emit(None)
+        self.indexFinished.emit(finished)
+        self.refresh()
+
+    def _on_view_finished(self, finished: Finished) -> None:
+        if isinstance(finished.result, LibraryView):
+            self._take_library(finished.result)
+        elif finished.outcome is Outcome.FAILED and self.library is None:
+            self.show_failure(finished.failure)
+
+    def _take_library(self, view: LibraryView) -> None:
+        self.library = view
+        self.libraryChanged.emit(view)
+
+    def _on_setting_changed(self, key: str) -> None:
+        # called in whatever thread changed it; a signal carries it to the GUI thread
+        self.settingChanged.emit(key)
 
 
 def failure_text(failure: Failure) -> str:

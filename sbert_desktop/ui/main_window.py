@@ -1,0 +1,537 @@
+"""The window: rail, pages, shared inspector, status bar; what is dropped, typed and remembered.
+
+It is shown before the program behind it exists (:meth:`MainWindow.connect_program` follows), so that
+the first paint waits for nothing. It does no disk, network or model work of its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from sbert_desktop.app.interface import Commands
+from sbert_desktop.app.views import IndexProgress, LibraryView
+from sbert_desktop.domain import Failure, display_path, short_path
+from sbert_desktop.ui import window_state, words
+from sbert_desktop.ui.bridge import Bridge
+from sbert_desktop.ui.drop import DropOverlay, local_paths
+from sbert_desktop.ui.errands import Errands
+from sbert_desktop.ui.page import Action, Desk, Inspector, Page, failure_text
+from sbert_desktop.ui.rail import Rail
+from sbert_desktop.ui.status_bar import StatusBar
+from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import EmptyState, Panel, SkeletonList, Toast, announce, name
+
+PRODUCT: Final = "SBERT Desktop"
+RAIL_COLLAPSES: Final = 1180
+INSPECTOR_FOLDS: Final = 1060
+INSPECTOR_WIDTH: Final = 392
+
+
+@dataclass(frozen=True, slots=True)
+class PageSpec:
+    """A page of the window: its words for the rail, and the class that is imported when needed."""
+
+    key: str
+    title: str
+    icon: str
+    module: str
+    class_name: str
+    foot: bool = False
+
+
+PAGES: Final = (
+    PageSpec("search", "Search", "search", "sbert_desktop.ui.search_entry", "SearchEntry"),
+    PageSpec("models", "Models", "models", "sbert_desktop.ui.models.page", "ModelsPage"),
+    PageSpec("library", "Library", "library", "sbert_desktop.ui.library.page", "LibraryPage"),
+    PageSpec("settings", "Settings", "settings", "sbert_desktop.ui.settings_page", "SettingsPage", foot=True),
+)
+
+
+class MainWindow(QWidget):
+    """The one window. ``closed`` is emitted once, after the program behind it has been closed."""
+
+    closed = Signal()
+    ready = Signal()  # all pages are made and the library's state has arrived
+    retryRequested = Signal()
+
+    def __init__(self, library: Path, *, state: window_state.State | None = None,
+                 save_state: Callable[[window_state.State], None] | None = None,
+                 pages: Sequence[PageSpec] = PAGES) -> None:
+        super().__init__()
+        name(self, "main_window", PRODUCT)
+        self._library_path = library
+        self._state = state or {}
+        self._save_state = save_state
+        self._specs = tuple(pages)
+        self._pages: dict[str, Page] = {}
+        self._current = ""
+        self._narrow_open = False
+        self._closing = False
+        self._ready = False
+        self._shortcuts: list[QShortcut] = []
+        self.commands: Commands | None = None
+        self.desk: Desk | None = None
+        self.bridge = Bridge(self)
+        self.errands = Errands(self)
+        self.setAcceptDrops(True)
+        self.setMinimumSize(720, 480)
+        self._build()
+        self._restore_geometry()
+        self._install_shortcuts()
+        self._go(str(self._state.get("page", "")) or self._specs[0].key)
+        self._set_title()
+
+    # ---- building
+
+    def _build(self) -> None:
+        self.rail = Rail()
+        for number, spec in enumerate(self._specs, start=1):
+            self.rail.add_page(spec.key, spec.title, spec.icon, shortcut=f"Ctrl+{number}", foot=spec.foot)
+        self.rail.head.set_name(self.library_name(), short_path(self._library_path))
+        self.rail.set_collapsed(bool(self._state.get("rail_collapsed", False)))
+        self.rail.pageChosen.connect(self._on_page_chosen)
+        self.stack = QStackedWidget()
+        self.stack.setObjectName("pages")
+        self._opening = Panel()
+        column = QVBoxLayout(self._opening)
+        column.setContentsMargins(0, 56, 0, 0)
+        column.addWidget(SkeletonList(object_name="opening_skeleton"))
+        column.addStretch(1)
+        self.stack.addWidget(self._opening)
+        self.inspector = Inspector()
+        self.inspector.set_open(bool(self._state.get("inspector_open", True)))
+        self.inspector.contentChanged.connect(self._fit_inspector)
+        self.inspector.toggled.connect(self._on_inspector_toggled)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        name(self.splitter, "main_splitter", "Page and preview")
+        self.splitter.setHandleWidth(1)
+        self.splitter.addWidget(self.stack)
+        self.splitter.addWidget(self.inspector)
+        self.splitter.setCollapsible(0, False)
+        self.splitter.setCollapsible(1, False)
+        self.splitter.setStretchFactor(0, 1)
+        self.splitter.setStretchFactor(1, 0)
+        self.splitter.splitterMoved.connect(self._on_splitter_moved)
+        width = self._state.get("inspector_width", INSPECTOR_WIDTH)
+        self._inspector_width = width if isinstance(width, int) and 300 <= width <= 2000 else INSPECTOR_WIDTH
+        self.status = StatusBar()
+        self.status.pauseClicked.connect(self._on_pause_clicked)
+        self.status.paceChosen.connect(self._on_pace_chosen)
+        self.status.inspectorToggled.connect(self._on_inspector_switch)
+        middle = QHBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(self.rail)
+        middle.addWidget(self.splitter, 1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addLayout(middle, 1)
+        whole.addWidget(self.status)
+        self.inspector.hide()
+        self.toast = Toast(self)
+        self.drop = DropOverlay(self)
+        self.drop.dropped.connect(self._on_add_folders)
+        theme.themeChanged.connect(self._on_theme_changed)
+
+    def library_name(self) -> str:
+        """Gives the library's name as the rail shows it."""
+        own = display_path(self._library_path.name)
+        return "My library" if own in ("library", "") else own
+
+    # ---- the program behind the window
+
+    def connect_program(self, commands: Commands) -> None:
+        """Takes the program, makes the pages (the one in front first) and asks for the library."""
+        self.commands = commands
+        commands.connect(self.bridge.post)
+        desk = self.desk = Desk(commands, self.bridge, self.inspector, self.errands, self)
+        desk.pageRequested.connect(self.show_page)
+        desk.addFoldersRequested.connect(self._on_add_folders)
+        desk.searchRequested.connect(self.search_for)
+        desk.toastRequested.connect(self._on_toast)
+        desk.libraryChanged.connect(self._on_library_changed)
+        desk.indexProgressed.connect(self._on_index_progressed)
+        desk.indexFinished.connect(lambda finished: desk.report_failure(finished))
+        desk.settingChanged.connect(self._on_setting_changed)
+        self.status.set_settings(desk.settings)
+        self._apply_theme()
+        desk.refresh()
+        self._go(self._current)
+        self._page(self._current).focus_first()
+        QTimer.singleShot(0, self, self._make_next_page)
+
+    def show_opening_failure(self, failure: Failure) -> None:
+        """Shows why the library could not be opened, with one thing to do."""
+        state = EmptyState("The library could not be opened", failure_text(failure), action="Try again", icon="refresh",
+                           drawing="problem", object_name="opening_failed")
+        state.clicked.connect(self._on_retry)
+        panel = Panel()
+        column = QVBoxLayout(panel)
+        column.addWidget(state)
+        self.stack.addWidget(panel)
+        self.stack.setCurrentWidget(panel)
+        self.status.set_message(failure.message, "danger")
+        announce(panel, failure_text(failure))
+
+    def _on_retry(self) -> None:
+        self.stack.setCurrentWidget(self._opening)
+        self.status.set_message("Opening the library...")
+        self.retryRequested.emit()
+
+    def _make_next_page(self) -> None:
+        if self._closing:
+            return
+        for spec in self._specs:
+            if spec.key not in self._pages:
+                self._page(spec.key)
+                QTimer.singleShot(0, self, self._make_next_page)
+                return
+        self._check_ready()
+
+    def _check_ready(self) -> None:
+        if not self._ready and len(self._pages) == len(self._specs) and self.desk is not None and self.desk.library:
+            self._ready = True
+            self.ready.emit()
+
+    # ---- pages
+
+    def page(self, key: str) -> Page:
+        """Gives a page, made if it is not there yet; KeyError when there is no such page."""
+        return self._page(key)
+
+    def current_page(self) -> str:
+        """Gives the key of the page in front."""
+        return self._current
+
+    def show_page(self, key: str) -> None:
+        """Brings a page to the front and puts the focus into it."""
+        self._go(key)
+        if key in self._pages:
+            self._pages[key].focus_first()
+            announce(self, self._pages[key].title)
+
+    def search_for(self, text: str) -> None:
+        """Goes to Search; with words, searches for them."""
+        self.show_page("search")
+        page = self._pages.get("search")
+        search = getattr(page, "search", None)
+        if text and search is not None:
+            search(text)
+
+    def _page(self, key: str) -> Page:
+        if key not in self._pages:
+            assert self.desk is not None
+            spec = next(spec for spec in self._specs if spec.key == key)
+            made = cast(Page, getattr(importlib.import_module(spec.module), spec.class_name)(self.desk))
+            made.restore_state(window_state.section(window_state.section(self._state, "pages"), key))
+            self._pages[key] = made
+            self.stack.addWidget(made)
+            # a page made later may have put a panel into the inspector: show the one of the page in front
+            self.inspector.show_for(self._current)
+        return self._pages[key]
+
+    def _go(self, key: str) -> None:
+        if key not in {spec.key for spec in self._specs}:
+            key = self._specs[0].key
+        self._current = key
+        self.rail.show_current(key)
+        if self.desk is not None:
+            page = self._page(key)
+            self.stack.setCurrentWidget(page)
+            page.activate()
+        self.inspector.show_for(key)
+        self._set_title()
+
+    def _on_page_chosen(self, key: str) -> None:
+        self._go(key)
+
+    def _set_title(self) -> None:
+        title = next((spec.title for spec in self._specs if spec.key == self._current), "")
+        self.setWindowTitle(f"{title} - {self.library_name()} - {PRODUCT}")
+
+    # ---- what the program says
+
+    def _on_library_changed(self, view: LibraryView) -> None:
+        self.status.set_library(view)
+        item = self.rail.item("library") if any(spec.key == "library" for spec in self._specs) else None
+        if item is not None:
+            item.set_badge(words.count(view.problems) if view.problems else "", warn=True,
+                           description=words.counted(view.problems, "problem") if view.problems else "")
+        self._check_ready()
+
+    def _on_index_progressed(self, progress: IndexProgress | None) -> None:
+        self.status.set_progress(progress)
+        if progress is None and self.desk is not None and self.desk.library is not None:
+            self.status.set_library(self.desk.library)
+
+    def _on_pause_clicked(self) -> None:
+        if self.desk is not None:
+            self.desk.pause()
+
+    def _on_pace_chosen(self, pace: str) -> None:
+        if self.desk is not None:
+            self.desk.set_pace(pace)
+
+    def _on_setting_changed(self, key: str) -> None:
+        if key.startswith("appearance."):
+            self._apply_theme()
+        elif key == "indexing.pace" and self.desk is not None:
+            self.status.set_settings(self.desk.settings)
+
+    def _apply_theme(self) -> None:
+        if self.desk is not None:
+            settings = self.desk.settings
+            theme.apply(scheme=settings.text("appearance.theme"), text_scale=settings.number("appearance.text_scale"),
+                        reduce_motion=settings.flag("appearance.reduce_motion"))
+
+    def _on_theme_changed(self) -> None:
+        self.update()
+        self.toast.place()
+
+    def _on_toast(self, text: str, action: str, run: Callable[[], None] | None,
+                  expired: Callable[[], None] | None) -> None:
+        self.toast.show_message(text, action=action, run=run, expired=expired)
+
+    # ---- adding folders
+
+    def _on_add_folders(self, paths: Sequence[Path]) -> None:
+        if self.desk is None:
+            return
+        from sbert_desktop.ui.library.adding import add_folders
+
+        add_folders(self, self.desk, tuple(paths))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        paths = local_paths(event.mimeData())
+        if paths and self.desk is not None:
+            event.acceptProposedAction()
+            self.drop.offer(paths)
+        else:
+            event.ignore()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        event.acceptProposedAction()
+
+    # ---- inspector and narrow windows
+
+    def _narrow(self) -> bool:
+        return self.width() < INSPECTOR_FOLDS
+
+    def _inspector_shown(self) -> bool:
+        if not self.inspector.has_content() or self.desk is None:
+            return False
+        return self._narrow_open if self._narrow() else self.inspector.is_open()
+
+    def _fit_inspector(self) -> None:
+        shown = self._inspector_shown()
+        if shown != self.inspector.isVisibleTo(self.splitter):
+            self.inspector.setVisible(shown)
+        if shown:
+            whole = self.splitter.width()
+            width = max(300, min(self._inspector_width, whole - 360))
+            self.splitter.setSizes([whole - width - 1, width])
+        self.status.set_inspector(available=self.inspector.has_content(), shown=shown)
+
+    def _on_inspector_toggled(self, shown: bool) -> None:
+        if self._narrow():
+            self._narrow_open = shown
+
+    def _on_inspector_switch(self, shown: bool) -> None:
+        if self._narrow():
+            self._narrow_open = shown
+            self._fit_inspector()
+        else:
+            self.inspector.set_open(shown)
+
+    def toggle_inspector(self) -> None:
+        """Shows or hides the preview."""
+        if self.inspector.has_content():
+            self._on_inspector_switch(not self._inspector_shown())
+
+    def _on_splitter_moved(self) -> None:
+        self._inspector_width = self.splitter.sizes()[1]
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.rail.set_forced(event.size().width() < RAIL_COLLAPSES)
+        if self._narrow() and event.oldSize().width() >= INSPECTOR_FOLDS:
+            self._narrow_open = False
+        self._fit_inspector()
+        self.toast.place()
+        if self.drop.isVisible():
+            self.drop.setGeometry(self.rect())
+
+    # ---- commands
+
+    def actions_by_group(self) -> list[tuple[str, Action]]:
+        """Gives every command with its group: the palette, the shortcut list and the tests use it."""
+        out: list[tuple[str, Action]] = []
+        page = self._pages.get(self._current)
+        if page is not None:
+            out += [("Commands", action) for action in page.actions_list()]
+        out += [("Commands", action) for action in self._own_actions()]
+        for number, spec in enumerate(self._specs, start=1):
+            out.append(("Go to", Action(f"go_{spec.key}", spec.title, lambda key=spec.key: self.show_page(key),
+                                        f"Ctrl+{number}", spec.icon, bind=False)))
+        return out
+
+    def _own_actions(self) -> list[Action]:
+        def working() -> bool:
+            return self.desk is not None and self.desk.index_progress is not None
+
+        def set_theme(value: str) -> Callable[[], None]:
+            return lambda: self.desk.settings.set("appearance.theme", value) if self.desk is not None else None
+
+        ready = self._has_program
+        return [
+            Action("search_focus_everywhere", "Search your documents", lambda: self.search_for(""), "Ctrl+K", "search"),
+            Action("add_folder", "Add folder...", lambda: self._on_add_folders(()), "Ctrl+O", "folder", enabled=ready),
+            Action("check_changes", "Check for changes", self._check_for_changes, "F5", "refresh", "all folders",
+                   enabled=ready),
+            Action("pause_indexing", "Pause or continue indexing", self._on_pause_clicked, "Ctrl+.", "pause",
+                   enabled=working),
+            Action("cancel_indexing", "Cancel indexing", self._cancel_index, "", "close", "what was read stays",
+                   enabled=working),
+            Action("toggle_preview", "Show or hide the preview", self.toggle_inspector, "Ctrl+I", "panel",
+                   enabled=self.inspector.has_content),
+            Action("toggle_rail", "Collapse or expand the page list", self.rail.toggle, "Ctrl+B", "collapse"),
+            Action("undo", "Undo", self.toast.run_action, "Ctrl+Z", "undo", "the last message's action",
+                   enabled=self.toast.has_action),
+            Action("text_larger", "Larger text", lambda: self._scale_text(10), "Ctrl++", "plus", enabled=ready),
+            Action("text_smaller", "Smaller text", lambda: self._scale_text(-10), "Ctrl+-", "minus", enabled=ready),
+            Action("text_normal", "Normal text size", lambda: self._scale_text(0), "Ctrl+0", "fit", enabled=ready),
+            Action("colours_light", "Colours: light", set_theme("light"), "", "sliders", enabled=ready),
+            Action("colours_dark", "Colours: dark", set_theme("dark"), "", "sliders", enabled=ready),
+            Action("colours_system", "Colours: like the system", set_theme("system"), "", "sliders", enabled=ready),
+            Action("command_palette", "All commands", self.open_palette, "Ctrl+Shift+P", "more"),
+            Action("shortcuts", "Keyboard shortcuts", self.open_shortcuts, "F1", "keyboard"),
+            Action("quit", "Quit", self.close, "Ctrl+Q", "close"),
+        ]
+
+    def _has_program(self) -> bool:
+        return self.desk is not None
+
+    def _install_shortcuts(self) -> None:
+        def bind(keys: str, run: Callable[[], object]) -> None:
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.activated.connect(run)
+            self._shortcuts.append(shortcut)
+
+        for action in self._own_actions():
+            if action.shortcut and action.bind:
+                bind(action.shortcut, lambda action=action: self._run(action))
+        bind("Ctrl+=", lambda: self._scale_text(10))
+        for number, spec in enumerate(self._specs, start=1):
+            bind(f"Ctrl+{number}", lambda key=spec.key: self.show_page(key))
+        if any(spec.key == "settings" for spec in self._specs):
+            bind("Ctrl+,", lambda: self.show_page("settings"))
+
+    @staticmethod
+    def _run(action: Action) -> None:
+        if action.enabled is None or action.enabled():
+            action.run()
+
+    def _check_for_changes(self) -> None:
+        if self.desk is not None:
+            self.desk.check_for_changes()
+
+    def _cancel_index(self) -> None:
+        if self.desk is not None:
+            self.desk.cancel_index()
+
+    def _scale_text(self, step: int) -> None:
+        if self.desk is not None:
+            value = 100 if step == 0 else theme.text_scale + step
+            self.desk.settings.set("appearance.text_scale", max(80, min(200, value)))
+
+    def open_palette(self) -> None:
+        """Opens the command palette."""
+        if not hasattr(self, "palette_sheet"):
+            from sbert_desktop.ui.palette import CommandPalette
+
+            self.palette_sheet = CommandPalette(self, self.actions_by_group)
+            self.palette_sheet.searchAsked.connect(self.search_for)
+        self.palette_sheet.open()
+
+    def open_shortcuts(self) -> None:
+        """Shows the list of keyboard shortcuts."""
+        if not hasattr(self, "shortcuts_sheet"):
+            from sbert_desktop.ui.shortcuts import ShortcutsSheet
+
+            self.shortcuts_sheet = ShortcutsSheet(self, self.actions_by_group)
+        self.shortcuts_sheet.open()
+
+    # ---- remembering, showing, closing
+
+    def bring_to_front(self) -> None:
+        """Shows the window above the others (a second start asked for it)."""
+        if self.isMinimized():
+            self.showNormal()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def _restore_geometry(self) -> None:
+        self.resize(QSize(1280, 800))
+        saved = self._state.get("geometry")
+        if isinstance(saved, str):
+            self.restoreGeometry(QByteArray.fromBase64(saved.encode("ascii", "ignore")))
+        screen = self.screen()
+        if screen is not None:
+            room = screen.availableGeometry()
+            if not room.contains(self.geometry().center()):  # the screen it was on is gone
+                self.resize(self.size().boundedTo(room.size()))
+                self.move(room.center() - QPoint(self.width() // 2, self.height() // 2))
+
+    def state(self) -> window_state.State:
+        """Gives what the next start should find."""
+        pages = window_state.section(self._state, "pages")
+        for key, page in self._pages.items():
+            pages[key] = page.save_state()
+        return {
+            **self._state,
+            "geometry": bytes(self.saveGeometry().toBase64().data()).decode("ascii"),
+            "page": self._current,
+            "rail_collapsed": self.rail.collapsed_by_hand(),
+            "inspector_open": self.inspector.is_open(),
+            "inspector_width": self._inspector_width,
+            "pages": pages,
+        }
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Goes from the screen at once; the program behind is closed in a thread, then ``closed``."""
+        if self._closing:
+            event.accept()
+            return
+        self._closing = True
+        state = self.state()
+        self.toast.dismiss()
+        event.accept()
+        self.hide()
+        if self.desk is not None:
+            self.desk.close()
+        commands, save = self.commands, self._save_state
+
+        def work() -> None:
+            if save is not None:
+                save(state)
+            if commands is not None:
+                commands.close()
+
+        self.errands.run(work, lambda _: self._on_program_closed(), lambda _: self._on_program_closed())
+
+    def _on_program_closed(self) -> None:
+        self.bridge.close()
+        self.errands.close()
+        self.closed.emit()
+        app = QApplication.instance()
+        if isinstance(app, QApplication) and app.quitOnLastWindowClosed() is False:
+            app.quit()

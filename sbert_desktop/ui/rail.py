@@ -1,0 +1,229 @@
+"""The navigation rail: the library's name, the pages, Settings and Collapse."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEasingCurve, QRect, QRectF, QSize, Qt, QVariantAnimation, Signal
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+
+from sbert_desktop.ui import icons
+from sbert_desktop.ui.theme import RADIUS, theme
+from sbert_desktop.ui.widgets import KeyboardFocus, Panel, name, paint_box, paint_focus, plain_tip
+
+WIDE, NARROW = 172, 52
+
+
+class RailItem(KeyboardFocus, QToolButton):
+    """One row of the rail: icon, word, and a number or a problem count on the right."""
+
+    def __init__(self, icon: str, text: str, *, object_name: str, checkable: bool = True, shortcut: str = "",
+                 parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._icon, self._word, self._badge, self._warn = icon, text, "", False
+        self._shortcut = shortcut
+        self.setCheckable(checkable)
+        self.setAutoExclusive(checkable)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        theme.set_role(self, "body")
+        name(self, object_name, text)
+        self._describe()
+
+    def set_badge(self, badge: str, *, warn: bool = False, description: str = "") -> None:
+        """Shows a count at the right; with ``warn`` a triangle before it."""
+        self._badge, self._warn = badge, warn
+        self.setAccessibleDescription(description)
+        self._describe(description)
+        self.update()
+
+    def set_word(self, text: str) -> None:
+        """Changes the word."""
+        self._word = text
+        self.setAccessibleName(text)
+        self._describe()
+        self.update()
+
+    def _describe(self, more: str = "") -> None:
+        tip = f"{self._word} ({self._shortcut})" if self._shortcut else self._word
+        self.setToolTip(plain_tip(f"{tip}: {more}" if more else tip))
+
+    def wanted_width(self) -> int:
+        """Gives the width that shows the whole word."""
+        return 50 - 8 + QFontMetrics(theme.font("strong")).horizontalAdvance(self._word) + 12
+
+    def sizeHint(self) -> QSize:
+        return QSize(NARROW - 16, theme.height(36, padding=14))
+
+    minimumSizeHint = sizeHint
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        rect = self.rect()
+        checked = self.isChecked()
+        if checked:
+            paint_box(painter, rect, "selected", None)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("accent"))
+            painter.drawRoundedRect(QRectF(0, (rect.height() - 20) / 2, 3, 20), 1.5, 1.5)
+        elif self.underMouse():
+            paint_box(painter, rect, "hover", None)
+        # collapsed: the icon stands in the middle; wide: at x 20 of the rail
+        x = 12 if rect.width() > NARROW else (rect.width() - 18) // 2
+        icons.paint(painter, self._icon, QRect(x, (rect.height() - 18) // 2, 18, 18), "accent" if checked else "muted")
+        if rect.width() > NARROW:
+            painter.setFont(theme.font("strong" if checked else "body"))
+            painter.setPen(theme.color("text"))
+            painter.drawText(rect.adjusted(42, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter, self._word)
+            if self._badge:
+                painter.setFont(theme.font("meta"))
+                painter.setPen(theme.color("warn" if self._warn else "muted"))
+                width = painter.fontMetrics().horizontalAdvance(self._badge)
+                right = rect.adjusted(0, 0, -8, 0)
+                painter.drawText(right, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._badge)
+                if self._warn:
+                    box = QRect(right.right() - width - 19, (rect.height() - 15) // 2, 15, 15)
+                    icons.paint(painter, "warning", box, "warn")
+        elif self._badge:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("warn" if self._warn else "muted"))
+            painter.drawEllipse(QRectF(rect.width() - 11, 5, 7, 7))
+        if self.shows_focus():
+            paint_focus(painter, rect)
+
+
+class _Head(QWidget):
+    """The mark of the program and the library's name."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._name = ""
+        self.setObjectName("rail_library")
+
+    def set_name(self, text: str, tip: str) -> None:
+        """Shows the library's name."""
+        self._name = text
+        self.setAccessibleName(f"Library: {text}")
+        self.setToolTip(plain_tip(tip))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(NARROW - 16, theme.height(40, padding=16))
+
+    minimumSizeHint = sizeHint
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        box = QRect(8 if self.width() > NARROW else (self.width() - 24) // 2, (self.height() - 24) // 2, 24, 24)
+        paint_box(painter, box, "accent", None, RADIUS)
+        icons.draw(painter, "similar", QRectF(box).adjusted(3, 3, -3, -3), theme.color("on_accent"))
+        if self.width() > NARROW:
+            painter.setFont(theme.font("strong"))
+            painter.setPen(theme.color("text"))
+            room = self.rect().adjusted(40, 0, -4, 0)
+            text = painter.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
+
+
+class Rail(Panel):
+    """The rail: ``pageChosen(key)``; collapses to icons by hand or because the window is narrow."""
+
+    pageChosen = Signal(str)
+    collapsedChanged = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("rail", lines="right", parent=parent)
+        name(self, "rail", "Pages")
+        self._items: dict[str, RailItem] = {}
+        self._by_hand = False
+        self._forced = False
+        self.head = _Head()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(8, 8, 9, 8)
+        self._column.setSpacing(2)
+        self._column.addWidget(self.head)
+        self._column.addSpacing(8)
+        self._pages = QVBoxLayout()
+        self._pages.setSpacing(2)
+        self._column.addLayout(self._pages)
+        self._column.addStretch(1)
+        self._foot = QVBoxLayout()
+        self._foot.setSpacing(2)
+        self._column.addLayout(self._foot)
+        self.collapse = RailItem("collapse", "Collapse", object_name="rail_collapse", checkable=False,
+                                 shortcut="Ctrl+B")
+        self.collapse.clicked.connect(self.toggle)
+        self._column.addWidget(self.collapse)
+        self._move = QVariantAnimation(self)
+        self._move.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._move.valueChanged.connect(lambda value: self.setFixedWidth(int(value)))
+        theme.themeChanged.connect(self._on_theme_changed)
+        self.setFixedWidth(WIDE)
+
+    def add_page(self, key: str, text: str, icon: str, *, shortcut: str = "", foot: bool = False) -> None:
+        """Adds a page's row; ``foot`` puts it above Collapse."""
+        item = RailItem(icon, text, object_name=f"rail_{key}", shortcut=shortcut)
+        item.clicked.connect(lambda: self.pageChosen.emit(key))
+        self._items[key] = item
+        (self._foot if foot else self._pages).addWidget(item)
+        self._fit(animate=False)
+
+    def item(self, key: str) -> RailItem:
+        """Gives a page's row."""
+        return self._items[key]
+
+    def show_current(self, key: str) -> None:
+        """Marks the page in front."""
+        # exclusive only among siblings of one parent, which all items are
+        if key in self._items:
+            self._items[key].setChecked(True)
+
+    def collapsed(self) -> bool:
+        """True while only icons are shown."""
+        return self._by_hand or self._forced
+
+    def collapsed_by_hand(self) -> bool:
+        """True when the person collapsed it."""
+        return self._by_hand
+
+    def set_collapsed(self, collapsed: bool) -> None:
+        """Collapses or opens the rail for the person."""
+        self._by_hand = collapsed
+        self._fit(animate=self.isVisible())
+
+    def set_forced(self, forced: bool) -> None:
+        """Collapses while the window is narrow."""
+        if forced != self._forced:
+            self._forced = forced
+            self._fit(animate=False)
+
+    def toggle(self) -> None:
+        """Collapses or opens; in a narrow window it opens until the window's size changes."""
+        if self._forced:
+            self._forced = False
+            self._by_hand = False
+        else:
+            self._by_hand = not self._by_hand
+        self._fit(animate=True)
+
+    def wide_width(self) -> int:
+        """Gives the width of the open rail; it grows with the text."""
+        wanted = [item.wanted_width() for item in (*self._items.values(), self.collapse)]
+        return max(WIDE, max(wanted, default=0) + 17)
+
+    def _on_theme_changed(self) -> None:
+        self._fit(animate=False)
+
+    def _fit(self, *, animate: bool) -> None:
+        target = NARROW if self.collapsed() else self.wide_width()
+        self.collapse.set_word("Expand" if self.collapsed() else "Collapse")
+        self._move.stop()
+        if animate and theme.duration(120) and self.width() != target:
+            self._move.setDuration(theme.duration(120))
+            self._move.setStartValue(self.width())
+            self._move.setEndValue(target)
+            self._move.start()
+        else:
+            self.setFixedWidth(target)
+        self.collapsedChanged.emit(self.collapsed())

@@ -1,0 +1,55 @@
+"""Puts the Search page into the window's frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from PySide6.QtWidgets import QVBoxLayout
+
+from sbert_desktop.app.views import LibraryView
+from sbert_desktop.ui.page import Action, Desk, Page
+from sbert_desktop.ui.search.page import SearchPage
+from sbert_desktop.ui.theme import theme
+
+
+class SearchEntry(Page):
+    """The Search page with its preview in the shared inspector."""
+
+    key: ClassVar[str] = "search"
+    title: ClassVar[str] = "Search"
+    icon: ClassVar[str] = "search"
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self.setObjectName("search_entry")
+        self.page = SearchPage(desk.commands, desk.bridge, theme)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.page)
+        desk.inspector.set_content(self.key, self.page.inspector)
+        self.page.statusMessage.connect(lambda text: desk.toast(text))
+        self.page.openRequested.connect(desk.show_page)
+        self.page.inspectorWanted.connect(desk.inspector.set_open)
+        desk.inspector.toggled.connect(self.page.inspector_shown)
+        desk.libraryChanged.connect(self._on_library_changed)
+        if desk.library is not None:
+            self.page.set_library(desk.library)
+
+    def focus_first(self) -> None:
+        self.page.focus_query()
+
+    def search(self, words: str) -> None:
+        """Searches for words."""
+        if words:
+            self.page.run(words)
+        else:
+            self.page.focus_query()
+
+    def actions_list(self) -> Sequence[Action]:
+        return [Action(action.objectName(), action.text().replace("&", ""), action.trigger, icon="search",
+                       shortcut=action.shortcut().toString(), enabled=action.isEnabled, bind=False)
+                for action in self.page.actions() if action.text()]
+
+    def _on_library_changed(self, view: LibraryView) -> None:
+        self.page.set_library(view)
