@@ -248,7 +248,7 @@ def test_a_violation_is_caught(rule: Callable[[Import], str], module: str, sourc
     ("module", "source"),
     [
         ("app/facade.py", "from sbert_desktop.library import Library\nfrom sbert_desktop.jobs import lanes"),
-        ("explore/search.py", "import numpy\nfrom sbert_desktop.domain import Snapshot\nfrom sbert_desktop import errors"),
+        ("explore/search.py", "import numpy\nfrom sbert_desktop.domain import Hit\nfrom sbert_desktop import errors"),
         ("encoder/_torch.py", "def f():\n    import torch, transformers"),
         ("ui/window.py", "from PySide6.QtCore import Qt\nfrom sbert_desktop.app.views import HitView"),
         ("cli/_window.py", "def f():\n    from sbert_desktop.ui import window"),
