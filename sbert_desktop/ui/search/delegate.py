@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QAbstractScrollArea, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from sbert_desktop.app.views import DocumentView
 from sbert_desktop.ui import icons
@@ -22,9 +22,9 @@ TEXT_X = 46  # padding 16, icon 18, gap 12
 PASSAGE_X = 90  # location column 32, gap 12
 BAR = QSize(64, 4)
 STATE_TAGS = {
-    "changed": ("Changed since it was read", "refresh", "warn"),
-    "gone": ("File is gone", "warning", "danger"),
-    "offline": ("Drive is away", "disk", "warn"),
+    "changed": ("Changed", "refresh", "warn"),
+    "gone": ("Gone", "warning", "danger"),
+    "offline": ("Drive away", "disk", "warn"),
 }
 
 
@@ -84,6 +84,13 @@ class ResultDelegate(QStyledItemDelegate):
         link = line if self._model.more_at(number) else 0
         return round(head + self._text(number, width).height) + link + end
 
+    def _right(self) -> int:
+        """Gives the right padding: the scroll bar counts as a part of it, so columns keep their edge."""
+        view = self.parent()
+        if not isinstance(view, QAbstractScrollArea):
+            return PAD
+        return max(6, PAD - (view.width() - view.viewport().width()))
+
     def _line(self) -> int:
         return self._theme.line("body", 20)
 
@@ -103,9 +110,9 @@ class ResultDelegate(QStyledItemDelegate):
         if len(self._texts) > 400:
             self._texts.clear()
         if row.kind is Kind.PASSAGE:
-            room = width - self._passage_x() - self._score_width() - 12 - PAD
+            room = width - self._passage_x() - self._score_width() - 12 - self._right()
         else:
-            room = width - TEXT_X - PAD
+            room = width - TEXT_X - self._right()
         made = PassageText(snippet, self._theme.font("body"), room, self._line())
         self._texts[key] = (snippet, made)
         return made
@@ -158,8 +165,9 @@ class ResultDelegate(QStyledItemDelegate):
         row = self._model.row(number)
         last = row.kind is not Kind.FOOTER and self._model.is_last(number)
         if row.kind in (Kind.PASSAGE, Kind.REST):
-            return QRect(TEXT_X - 8, rect.y(), rect.width() - TEXT_X, rect.height() - (13 if last else 0))
-        return rect.adjusted(8, 4, -8, -5 if last else -4)
+            wide = rect.width() - TEXT_X + 8 - max(2, self._right() - 8)
+            return QRect(TEXT_X - 8, rect.y(), wide, rect.height() - (13 if last else 0))
+        return rect.adjusted(8, 4, -max(2, self._right() - 8), -5 if last else -4)
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, number: int) -> None:
         theme, rect = self._theme, option.rect
@@ -206,7 +214,7 @@ class ResultDelegate(QStyledItemDelegate):
         return title_rect, side_rect, title, beside
 
     def _score_left(self, rect: QRect) -> int:
-        return rect.right() + 1 - PAD - BAR.width() - 8 - self._score_width()
+        return rect.right() + 1 - self._right() - BAR.width() - 8 - self._score_width()
 
     def _tag_width(self, document: DocumentView) -> int:
         words = STATE_TAGS.get(document.state)
@@ -245,14 +253,14 @@ class ResultDelegate(QStyledItemDelegate):
         theme = self._theme
         document = self._model.document_at(number)
         bar = self._model.bar_at(number)
-        right = rect.right() + 1 - PAD - BAR.width() - 8 if bar is not None else rect.right() + 1 - PAD
+        right = rect.right() + 1 - self._right() - (BAR.width() + 8 if bar is not None else 0)
         painter.setFont(theme.numbers_font("strong"))
         painter.setPen(theme.color("text"))
         painter.drawText(QRect(right - 60, line.y(), 60, line.height()),
                          Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{document.score:.2f}")
         if bar is None:
             return
-        groove = QRect(rect.right() + 1 - PAD - BAR.width(), line.y() + (line.height() - BAR.height()) // 2,
+        groove = QRect(rect.right() + 1 - self._right() - BAR.width(), line.y() + (line.height() - BAR.height()) // 2,
                        BAR.width(), BAR.height())
         paint_bar(painter, groove, bar)
 
@@ -267,7 +275,7 @@ class ResultDelegate(QStyledItemDelegate):
             tail.append(f"also in {counted(len(document.paths) - 1, 'other place')}")
         rest = "".join(f" · {piece}" for piece in tail)
         place = place_of(document)
-        room = rect.width() - TEXT_X - PAD
+        room = rect.width() - TEXT_X - self._right()
         room = max(60, room - metrics.horizontalAdvance(rest))
         y = rect.y() + 12 + self._title_line()
         spot = QRect(TEXT_X, y, min(room, metrics.horizontalAdvance(place)), self._meta_line())
@@ -275,7 +283,8 @@ class ResultDelegate(QStyledItemDelegate):
         painter.setPen(theme.color("muted"))
         _draw(painter, spot, place, metrics, Qt.TextElideMode.ElideMiddle)
         # drawn on its own, so that a path written from right to left cannot pull the date into it
-        _draw(painter, QRect(spot.right() + 1, y, rect.right() - PAD - spot.right(), spot.height()), rest, metrics)
+        left = spot.right() + 1
+        _draw(painter, QRect(left, y, rect.right() + 1 - self._right() - left, spot.height()), rest, metrics)
 
     def _paint_tag(self, painter: QPainter, x: int, line: QRect, document: DocumentView) -> None:
         words = STATE_TAGS.get(document.state)
@@ -297,7 +306,7 @@ class ResultDelegate(QStyledItemDelegate):
         _draw(painter, where, one_line(hit.location), theme.metrics("meta"))
         painter.setFont(theme.numbers_font("strong" if chosen else "body"))
         painter.setPen(theme.color("text" if chosen else "muted"))
-        painter.drawText(QRect(rect.right() + 1 - PAD - 60, top, 60, line),
+        painter.drawText(QRect(rect.right() + 1 - self._right() - 60, top, 60, line),
                          Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{hit.score:.2f}")
         self._text(number, rect.width()).draw(
             painter, QPointF(self._passage_x(), top), theme.color("text"), theme.color("mark"))

@@ -79,7 +79,7 @@ class PreviewInspector(Panel):
     closeWanted = Signal()
     statusMessage = Signal(str)
 
-    def __init__(self, commands: Commands, bridge: Bridge, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, commands: Commands, bridge: Bridge, theme: Theme = theme, parent: QWidget | None = None) -> None:
         super().__init__("surface", parent=parent)
         self.setObjectName("search_inspector")
         self.setAccessibleName("Preview")
@@ -244,7 +244,8 @@ class PreviewInspector(Panel):
         same = hit is not None and hit == self._hit and document == self._document
         self._document, self._hit, self._view = document, hit, view
         shown = document is not None and hit is not None
-        for widget in (self.tools, self._tools_line, self.why, self._why_line, self.buttons, self.more_button):
+        for widget in (self.place, self.tools, self._tools_line, self.why, self._why_line, self.buttons,
+                       self.more_button):
             widget.setVisible(shown)
         if document is None or hit is None:
             self._latest.drop()

@@ -5,37 +5,47 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import DocumentView, HitView, LibraryView, Marks, SearchView
 from sbert_desktop.domain import Failure, Finished, JobId, Mode, Outcome
 from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.ui.bridge import Bridge
+from sbert_desktop.ui.search.area import ResultArea
 from sbert_desktop.ui.search.filters import FilterBar
 from sbert_desktop.ui.search.inspector import PreviewInspector
 from sbert_desktop.ui.search.model import Kind, Order, ResultModel, title_of
 from sbert_desktop.ui.search.query_box import BalanceSlider, QueryBox
-from sbert_desktop.ui.search.result_list import ResultList
 from sbert_desktop.ui.search.session import SearchSession
-from sbert_desktop.ui.search.start import StartPanel
-from sbert_desktop.ui.theme import Theme
+from sbert_desktop.ui.theme import Theme, theme
 from sbert_desktop.ui.widgets import (
     Button,
     ComboBox,
     ElidedLabel,
-    EmptyState,
     Label,
     Line,
     Panel,
-    SkeletonList,
     announce,
 )
 from sbert_desktop.ui.words import counted
 
 ORDERS = ((Order.BEST, "Best first"), (Order.NEWEST, "Newest first"), (Order.NAME, "Name"))
+
+
+class _SortBox(ComboBox):
+    """A flat choice as wide as its value, so that the chevron stands beside the words."""
+
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        texts = [self.itemText(number) for number in range(self.count())] or [""]
+        metrics = theme.metrics("meta_medium")
+        widest = max(theme.metrics("meta_strong").horizontalAdvance(text) for text in texts)
+        return QSize(hint.width() - widest + metrics.horizontalAdvance(self.currentText()) + 2, hint.height())
+
+    minimumSizeHint = sizeHint
 
 
 class SearchPage(Panel):
@@ -50,9 +60,10 @@ class SearchPage(Panel):
     openRequested = Signal(str)
     inspectorWanted = Signal(bool)
 
-    def __init__(self, commands: Commands, bridge: Bridge, theme: Theme, parent: QWidget | None = None,
+    def __init__(self, commands: Commands, bridge: Bridge, theme: Theme = theme, parent: QWidget | None = None,
                  inspector: PreviewInspector | None = None) -> None:
         super().__init__("surface", parent=parent)
+        self._grow = False
         self.setObjectName("page_search")
         self.setAccessibleName("Search")
         self._commands = commands
@@ -80,13 +91,14 @@ class SearchPage(Panel):
         self.query.set_text(query_text)
         self.filters.set_similar("")
         self.session.run(query_text)
-        self.focus_query()
+        self.query.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.query.edit.end(False)
 
     def set_library(self, view: LibraryView) -> None:
         """Takes the state of the library: choices of the filters, and whether there may be new hits."""
         before, self._library = self._library, view
         self.filters.set_library(view)
-        if self.stack.currentWidget() in (self.start, self.empty_library):
+        if self.stack.currentWidget() in (self.start, self.stack.empty_library):
             self._show_start()
         if before is not None and (before.passages, before.embedded, before.documents) != (
                 view.passages, view.embedded, view.documents):
@@ -104,7 +116,7 @@ class SearchPage(Panel):
         self.count = Label("", role="meta", object_name="search_count")
         self.count.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.notes = ElidedLabel("", role="meta", tone="muted", object_name="search_notes")
-        self.sort = ComboBox(object_name="search_sort", accessible="Sort by", flat=True)
+        self.sort = _SortBox(object_name="search_sort", accessible="Sort by", flat=True)
         for order, words in ORDERS:
             self.sort.addItem(words, order)
         column = QVBoxLayout(self)
@@ -138,21 +150,8 @@ class SearchPage(Panel):
         banner.addWidget(self.newer)
         banner.addStretch(1)
         column.addLayout(banner)
-        self.stack = QStackedWidget(self)
-        self.list = ResultList(self.model, self._theme, self.stack)
-        self.start = StartPanel(self._theme, self.stack)
-        self.skeleton = SkeletonList(6, row_height=105, object_name="search_loading")
-        self.empty_filters = EmptyState("Nothing found with these filters", "", action="Clear filters", icon="close",
-                                        drawing="nothing", object_name="search_empty_filters")
-        self.empty_library = EmptyState("Nothing to search yet", "Add a folder, and its documents can be found here "
-                                        "within seconds.", action="Go to Library", icon="library",
-                                        object_name="search_empty_library")
-        self.empty_words = EmptyState("Nothing found", "", drawing="nothing", object_name="search_empty_words")
-        self.failed = EmptyState("The search did not work", "", action="Try again", icon="refresh", drawing="problem",
-                                 object_name="search_failed")
-        for widget in (self.list, self.start, self.skeleton, self.empty_filters, self.empty_library, self.empty_words,
-                       self.failed):
-            self.stack.addWidget(widget)
+        self.stack = ResultArea(self.model, self._theme, self)
+        self.list, self.start = self.stack.list, self.stack.start
         column.addWidget(self.stack, 1)
         for first_widget, second in zip(self._tab_order(), self._tab_order()[1:], strict=False):
             QWidget.setTabOrder(first_widget, second)
@@ -172,12 +171,14 @@ class SearchPage(Panel):
         self.filters.changed.connect(self._on_filters)
         self.filters.similarCleared.connect(self._leave_similar)
         self.sort.currentIndexChanged.connect(self._on_sort)
+        self.sort.currentIndexChanged.connect(lambda _number: self.sort.updateGeometry())
         self.newer.clicked.connect(self._show_waiting)
         self.start.chosen.connect(self.run)
         self.start.cleared.connect(self._clear_history)
-        self.empty_filters.clicked.connect(self.filters.clear)
-        self.empty_library.clicked.connect(lambda: self.openRequested.emit("library"))
-        self.failed.clicked.connect(lambda: session.run(self.query.text()))
+        self.stack.empty_filters.clicked.connect(self.filters.clear)
+        self.stack.empty_library.clicked.connect(lambda: self.openRequested.emit("library"))
+        self.stack.failed.clicked.connect(lambda: session.run(self.query.text()))
+        self.stack.changed.connect(self._on_area)
         session.answered.connect(self._on_answer)
         session.marked.connect(self._on_marks)
         session.slow.connect(self._on_slow)
@@ -243,10 +244,10 @@ class SearchPage(Panel):
             self.session.submit()
 
     def _can_descend(self) -> bool:
-        return self.stack.currentWidget() is self.list and self.model.rowCount() > 0 and bool(self.query.text().strip())
+        return self.stack.has_results and self.model.rowCount() > 0 and bool(self.query.text().strip())
 
     def _go_to_list(self) -> None:
-        if self.stack.currentWidget() is self.list and self.model.rowCount():
+        if self.stack.has_results and self.model.rowCount():
             self.list.setFocus(Qt.FocusReason.TabFocusReason)
             if not self.list.currentIndex().isValid():
                 self.list.choose(0)
@@ -298,16 +299,19 @@ class SearchPage(Panel):
     def _on_answer(self, view: SearchView, quiet: bool, final: bool) -> None:
         if not view.documents:
             self.model.set_view(view)
-            self._show_nothing(view)
+            self.stack.show_nothing(view, self._library)
+            self.count.setText("No passages")
+            self.notes.set_full_text("".join(f" · {note.rstrip('.')}" for note in view.notes))
         elif quiet:
             self._take_quietly(view)
-        elif self.model.view is not None and self.stack.currentWidget() is self.list and self._is_same(view) and \
+        elif self.model.view is not None and self.stack.has_results and self._is_same(view) and \
                 self.model.update_view(view):
             self._describe(view, final)
         else:
+            self._grow = False
             self._drop_waiting()
             self.model.set_view(view, limit=self.session.top)
-            self._show(self.list)
+            self.stack.show_only(self.list)
             self.list.scrollToTop()
             self.list.choose(0)
             self._describe(view, final)
@@ -317,9 +321,9 @@ class SearchPage(Panel):
         return shown is not None and (shown.query, shown.mode, shown.filters) == (view.query, view.mode, view.filters)
 
     def _take_quietly(self, view: SearchView) -> None:
-        if self.stack.currentWidget() is not self.list:
+        if not self.stack.has_results:
             self.model.set_view(view, limit=self.session.top)
-            self._show(self.list)
+            self.stack.show_only(self.list)
             self.list.choose(0)
             self._describe(view, True)
         elif self.model.same_order(view) and self.model.rowCount():
@@ -341,8 +345,6 @@ class SearchPage(Panel):
         before = [(d.content_id, d.path) for d in self.model.documents]
         after = [(d.content_id, d.path) for d in view.documents]
         return self._grow and (self.model.order is not Order.BEST or after[: len(before)] == before)
-
-    _grow = False
 
     def _replace(self, view: SearchView) -> None:
         self._grow = False
@@ -404,9 +406,8 @@ class SearchPage(Panel):
             announce(self.count, f"{count}. {'. '.join(rest[1:])}")
 
     # ---- states ---------------------------------------------------------------------------
-    def _show(self, widget: QWidget) -> None:
-        self.stack.setCurrentWidget(widget)
-        if widget is not self.list:
+    def _on_area(self, results: bool) -> None:
+        if not results:
             self._show_line(False)
             self._drop_waiting()
             self.inspector.show_hit(None, None, None)
@@ -421,47 +422,21 @@ class SearchPage(Panel):
         self.model.set_view(None)
         library = self._library
         if library is not None and library.documents == 0:
-            self._show(self.empty_library)
+            self.stack.show_only(self.stack.empty_library)
             return
         self.start.set_history(self._commands.history())
-        self._show(self.start)
+        self.stack.show_only(self.start)
         if library is not None:
             self.count.setText(f"{counted(library.documents, 'document')} in the library")
 
     def _on_slow(self) -> None:
         self.model.set_view(None)
-        self._show(self.skeleton)
+        self.stack.show_only(self.stack.skeleton)
         self.count.setText("Searching…")
-
-    def _show_nothing(self, view: SearchView) -> None:
-        library = self._library
-        if view.passages == 0 and (library is None or library.documents == 0):
-            self._show(self.empty_library)
-            self.empty_library.set_texts("Nothing to search yet", "Add a folder, and its documents can be found here "
-                                         "within seconds.")
-        elif view.filters:
-            self._show(self.empty_filters)
-            self.empty_filters.set_texts("Nothing found with these filters",
-                                         "The filters leave no document that fits. Clear them to search everything.")
-        else:
-            self._show(self.empty_words)
-            self.empty_words.set_texts("Nothing found", self._why_nothing(view))
-        self.count.setText("No passages")
-        self.notes.set_full_text("".join(f" · {note.rstrip('.')}" for note in view.notes))
-
-    def _why_nothing(self, view: SearchView) -> str:
-        if view.mode is Mode.KEYWORD:
-            return "No document holds these words. Move the slider towards Meaning, or try other words."
-        if view.embedded < view.passages:
-            return (f"So far {view.embedded:,} of {view.passages:,} passages can be found by meaning. "
-                    "Try again in a while, or try words that stand in the document.")
-        return "Try other words, or fewer. A file that could not be read is listed under Problems in the Library."
 
     def _on_failed(self, failure: Failure) -> None:
         self.model.set_view(None)
-        self._show(self.failed)
-        title = "The search went wrong" if failure.is_bug else "The search did not work"
-        self.failed.set_texts(title, f"{failure.message} {failure.hint}".strip())
+        self.stack.show_failure(failure)
 
     # ---- current result -------------------------------------------------------------------
     def _on_current(self, document: DocumentView | None, hit: HitView | None) -> None:
@@ -515,12 +490,6 @@ class SearchPage(Panel):
     def _on_theme(self) -> None:
         self.result_line.setFixedHeight(self._theme.height(28, role="meta", padding=8))
         self.update()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Repaints when the palette changed."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.update()
 
     def current_path(self) -> Path | None:
         """Gives the file of the current result."""

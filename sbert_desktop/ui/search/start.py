@@ -67,7 +67,7 @@ class StartPanel(QWidget):
         column.setContentsMargins(24, 24, 24, 24)
         column.setSpacing(0)
         column.addStretch(2)
-        column.addWidget(Drawing("nothing"), 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(Drawing("documents"), 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(16)
         self.title = Label("What do you remember?", role="page_title", object_name="search_start_title")
         self.title.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -5,15 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QTextCharFormat, QTextCursor, QTextOption, QWheelEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtGui import (
+    QFont,
+    QPainter,
+    QPaintEvent,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from sbert_desktop.app.views import PreviewText, Span
 from sbert_desktop.ui.search.text import Utf16Map, drawable
 from sbert_desktop.ui.theme import Theme
 from sbert_desktop.ui.widgets import paint_focus
 
-WINDOW = 24_000  # code points shown on each side of the passage; a document may hold millions
+LINE_HEIGHT = 140.0  # per cent
+WINDOW = 12_000  # code points shown on each side of the passage; a document may hold millions
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +67,11 @@ def cut_window(preview: PreviewText, around: int = WINDOW) -> TextWindow:
                       start > 0 or preview.offset > 0, end < size or preview.truncated)
 
 
-class TextView(QPlainTextEdit):
-    """Read-only plain text: the passage has a bar and a fill, its sentence ``mark``, words are bold."""
+class TextView(QTextEdit):
+    """Read-only plain text: the passage has a bar and a fill, its sentence ``mark``, words are bold.
+
+    A QTextEdit for its line height, but only ever given plain text: nothing is parsed or loaded.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,13 +82,14 @@ class TextView(QPlainTextEdit):
         self.setObjectName("preview_text")
         self.setAccessibleName("Text of the document")
         self.setReadOnly(True)
+        self.setAcceptRichText(False)
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse
                                      | Qt.TextInteractionFlag.TextSelectableByKeyboard)
         self.document().setDocumentMargin(16)
-        self.setStyleSheet("QPlainTextEdit { border: none; border-radius: 0; }")
+        self.setStyleSheet("QTextEdit { border: none; border-radius: 0; }")
         theme.themeChanged.connect(self._on_theme)
         self._on_theme()
 
@@ -88,6 +102,7 @@ class TextView(QPlainTextEdit):
         if window.sentence is not None:
             self._sentence = units.unit(window.sentence[0]), units.unit(window.sentence[1])
         self.setPlainText(window.text)
+        self._space_lines()
         bold = QTextCharFormat()
         bold.setFontWeight(QFont.Weight.DemiBold)
         for span in window.words:
@@ -95,6 +110,13 @@ class TextView(QPlainTextEdit):
         self._mark()
         self._scroll()
         return window
+
+    def _space_lines(self) -> None:
+        cursor = QTextCursor(self.document())
+        cursor.select(QTextCursor.SelectionType.Document)
+        spaced = QTextBlockFormat()
+        spaced.setLineHeight(LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+        cursor.mergeBlockFormat(spaced)
 
     def _cursor(self, span: Span) -> QTextCursor:
         cursor = QTextCursor(self.document())
@@ -124,10 +146,9 @@ class TextView(QPlainTextEdit):
         cursor = QTextCursor(self.document())
         cursor.setPosition(self._passage[0])
         self.setTextCursor(cursor)
-        self.centerCursor()
         # the passage in the upper third, as on a page
-        bar, line = self.verticalScrollBar(), max(1, self.fontMetrics().height())
-        bar.setValue(bar.value() + self.viewport().height() // line // 6)
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + self.cursorRect(cursor).top() - self.viewport().height() // 4)
 
     def zoom_by(self, steps: int) -> None:
         """Makes the text larger or smaller."""
@@ -165,7 +186,7 @@ class TextView(QPlainTextEdit):
         first.setPosition(self._passage[0])
         last.setPosition(self._passage[1])
         top, bottom = self.cursorRect(first).top(), self.cursorRect(last).bottom()
-        return QRect(8, top - 4, self.viewport().width() - 16, bottom - top + 8)
+        return QRect(8, top - 2, self.viewport().width() - 16, bottom - top + 8)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints bar and fill of the passage, then the text."""

@@ -20,7 +20,6 @@ from sbert_desktop.app.views import (
     Marks,
     ModelView,
     PreviewPage,
-    PreviewText,
     SearchView,
 )
 from sbert_desktop.domain import (
@@ -93,7 +92,8 @@ def library(**values: Any) -> LibraryView:
         "path": HOME / "lib", "documents": 1240, "passages": 40_000, "embedded": 40_000, "problems": 0,
         "folders": tuple(FolderView(HOME / name, 10, 10, 100, 0, "current") for name in ("Documents", "Mail", "Notes")),
         "model": ModelView("MiniLM", HOME / "m", 384, 256, "mean", "", True), "backend": "openvino", "device": "CPU",
-        "precision": "bf16", "index": IndexHealth("exact", 40_000), "formats": ("pdf", "md", "eml", "mbox", "odt", "txt"),
+        "precision": "bf16", "index": IndexHealth("exact", 40_000),
+        "formats": ("pdf", "md", "eml", "mbox", "odt", "txt"),
         "languages": ("en", "de", "fr")} | values
     return LibraryView(**given)
 
@@ -220,8 +220,9 @@ class FakeCommands:
 
 def tenancy() -> list[DocumentView]:
     """About as dense as a real answer."""
-    lease = "§ 7 Deposit. The landlord returns the deposit of 1,350 within thirty days after the keys are handed over, " \
-            "less any sums still owed."
+    lease = "§ 7 Deposit. The landlord returns the deposit of 1,350 within thirty days after the keys are " \
+            "handed over, less any sums still owed."
+    weeks = "Six weeks have passed since the handover on 31 October and the deposit has not reached my account."
     return [
         document("Tenancy agreement Alder Street 14.pdf", [
             hit(lease, score=0.71, page=3, words=("deposit", "thirty days"), rank=1,
@@ -241,9 +242,7 @@ def tenancy() -> list[DocumentView]:
                 best="Ask for the deposit in writing; they have a month after handover to pay it back.",
                 location="Before the last day")], folder="Notes/Home", date="2022-10-02"),
         document("Letter to the landlord, draft 2.odt", [
-            hit("Six weeks have passed since the handover on 31 October and the deposit has not reached my account. "
-                "Please let me know the date of the transfer.", score=0.57, page=1,
-                best="Six weeks have passed since the handover on 31 October and the deposit has not reached my account."),
+            hit(f"{weeks} Please let me know the date of the transfer.", score=0.57, page=1, best=weeks),
             hit("The deposit was 1,350.", score=0.4, page=1)], folder="Documents/Home/Letters", date="2022-12-12",
             state="changed"),
         document("Larkmoor cottage booking terms.pdf", [
@@ -254,8 +253,9 @@ def tenancy() -> list[DocumentView]:
         document("Scooter hire invoice 2024-03.pdf", [
             hit("A deposit of 200 is blocked on your card\n\n and   released\twhen the scooter is back.", score=0.43,
                 page=1)], folder="Documents/Invoices/2024", date="2024-03-21"),
-        document("Note on the boiler.txt", [hit("Nothing here is marked, and no word is found, yet it is near in meaning.",
-                                                score=0.31, words=())], state="gone", folder="Notes"),
+        document("Note on the boiler.txt", [
+            hit("Nothing here is marked, and no word is found, yet it is near in meaning.", score=0.31, words=())],
+            state="gone", folder="Notes"),
     ]
 
 
