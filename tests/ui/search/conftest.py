@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-
-from search_fakes import FakeCommands, library, tenancy, view
 
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.search.page import SearchPage
 from sbert_desktop.ui.theme import theme
+from tests.ui.search.search_fakes import FakeCommands, library, tenancy, view
 
 
 @pytest.fixture
@@ -39,12 +39,16 @@ def page(qtbot, commands: FakeCommands, bridge: Bridge) -> Iterator[SearchPage]:
     theme.apply(scheme="light", text_scale=100, reduce_motion=True)
     made = SearchPage(commands, bridge, theme)  # type: ignore[arg-type]
     made.set_library(library())
-    made.resize(716, 772)
-    qtbot.addWidget(made)
-    qtbot.addWidget(made.inspector)
-    made.inspector.resize(392, 772)
-    made.show()
-    made.inspector.show()
-    qtbot.waitExposed(made)
+    window = QWidget()  # the frame of the real window, in small
+    row = QHBoxLayout(window)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addWidget(made, 1)
+    row.addWidget(made.inspector)
+    made.inspector.setFixedWidth(392)
+    window.resize(1108, 772)
+    qtbot.addWidget(window)
+    window.show()
+    window.activateWindow()
+    qtbot.waitActive(window)
     yield made
     theme.apply(scheme="light", text_scale=100)
