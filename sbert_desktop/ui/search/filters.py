@@ -136,7 +136,7 @@ class FilterBar(QWidget):
     # ---- private --------------------------------------------------------------------------
     def _change(self, **values: object) -> None:
         current = {name: getattr(self._filters, name) for name in ("folder", "types", "after", "before", "languages")}
-        self._filters = Filters(**{**current, **values})  # type: ignore[arg-type]
+        self._filters = Filters(**{**current, **values})
         self._show()
         self.changed.emit(self._filters)
 
@@ -281,8 +281,8 @@ class DateRangeDialog(QDialog):
         column.setSpacing(12)
         column.addWidget(Label("Documents dated", role="section"))
         today = QDate.currentDate()
-        first = QDate(date.fromtimestamp(after)) if after is not None else today.addYears(-1)
-        last = QDate(date.fromtimestamp(before - 1)) if before is not None else today
+        first = _q_date(after) if after is not None else today.addYears(-1)
+        last = _q_date(before - 1) if before is not None else today
         open_start, open_end = after is None and before is not None, before is None and after is not None
         self.first, self.first_box = self._line(column, "From", "date_first", first, not open_start)
         self.last, self.last_box = self._line(column, "To", "date_last", last, not open_end)
@@ -328,6 +328,11 @@ class DateRangeDialog(QDialog):
 
 def _py_date(day: QDate) -> date:
     return date(day.year(), day.month(), day.day())
+
+
+def _q_date(seconds: float) -> QDate:
+    day = date.fromtimestamp(seconds)
+    return QDate(day.year, day.month, day.day)
 
 
 def _range_words(after: float | None, before: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -221,7 +222,7 @@ class SearchPage(Panel):
         make("search_choose_dates", "Search between two dates…", "", self.filters.choose_dates)
         for number, (_, words) in enumerate(ORDERS):
             make(f"search_sort_{number}", f"Sort results: {words.lower()}", "",
-                 lambda number=number: self.sort.setCurrentIndex(number))
+                 partial(self.sort.setCurrentIndex, number))
         make("search_meaning_only", "Search by meaning only", "", lambda: self._set_weight(0))
         make("search_words_only", "Search by words only", "", lambda: self._set_weight(100))
         make("search_forget", "Clear recent searches", "", self._clear_history)

@@ -37,7 +37,7 @@ class QueryBox(SearchBox):
         self._completer = QCompleter(self._model, self)
         self._completer.setWidget(self.edit)  # not setCompleter: it must open on Down alone, never while typing
         self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
-        popup = QListView()
+        popup = self._popup = QListView()
         popup.setObjectName("search_history")
         popup.setAccessibleName("Recent searches")
         self._completer.setPopup(popup)
@@ -62,7 +62,7 @@ class QueryBox(SearchBox):
         self._model.setStringList([*(collapse(query)[0] for query in queries), CLEAR])
         self._completer.setCompletionPrefix("")
         self._completer.complete()
-        self._completer.popup().setCurrentIndex(self._completer.completionModel().index(0, 0))
+        self._popup.setCurrentIndex(self._completer.completionModel().index(0, 0))
         return True
 
     def _on_chosen(self, index: QModelIndex) -> None:
