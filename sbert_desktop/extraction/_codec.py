@@ -1,0 +1,89 @@
+"""How an extracted document travels between a child and the program: a small header, text as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from sbert_desktop.domain import Block, BlockKind, ExtractedText, Problem, Run
+from sbert_desktop.errors import JobError
+
+_KINDS = tuple(BlockKind)
+_NUMBER_OF = {kind: number for number, kind in enumerate(_KINDS)}
+T = TypeVar("T")
+
+
+def encode_document(document: ExtractedText) -> tuple[dict[str, object], bytes]:
+    """Gives the header (plain JSON values) and the payload (UTF-8) of a document.
+
+    Headings and parts repeat, so that blocks name them by number; runs are flat lists of numbers.
+    """
+    strings: dict[str, int] = {}
+
+    def number(text: str) -> int:
+        return strings.setdefault(text, len(strings))
+
+    blocks: list[list[object]] = []
+    for block in document.blocks:
+        runs = [value for run in block.runs for value in (run.text_start, run.page, run.char_start, run.length)]
+        blocks.append([block.start, block.end, _NUMBER_OF[block.kind], block.page or 0, number(block.heading),
+                       number(block.part), runs])
+    header: dict[str, object] = {
+        "format": document.format, "title": document.title, "date": document.date, "language": document.language,
+        "strings": list(strings), "blocks": blocks, "problems": [encode_problem(entry) for entry in document.problems],
+        "metadata": [list(pair) for pair in document.metadata],
+    }
+    payload = document.text.encode("utf-8", "replace")
+    header["bytes"] = len(payload)
+    return header, payload
+
+
+def decode_document(header: Mapping[str, object], payload: bytes) -> ExtractedText:
+    """Gives the document back; checks everything, as a child that read a hostile file is not trusted.
+
+    Raises:
+        JobError: ``child-refused`` when the header is not what a document's header is.
+    """
+    try:
+        text = payload.decode("utf-8")
+        strings = [_typed(entry, str) for entry in _typed(header["strings"], list)]
+        blocks: list[Block] = []
+        last = 0
+        for entry in _typed(header["blocks"], list):
+            start, end, kind, page, heading, part, flat = _typed(entry, list)
+            if not (type(start) is type(end) is int and last <= start <= end <= len(text)):
+                raise ValueError("blocks overlap or lie outside the text")
+            last = end
+            blocks.append(Block(start, end, _KINDS[_typed(kind, int)], _typed(page, int) or None,
+                                strings[_typed(heading, int)], strings[_typed(part, int)],
+                                _runs(_typed(flat, list))))
+        date = header["date"]
+        return ExtractedText(
+            _typed(header["format"], str), text, tuple(blocks), _typed(header["title"], str),
+            float(date) if isinstance(date, int | float) else None, _typed(header["language"], str),
+            tuple(decode_problem(_typed(entry, dict)) for entry in _typed(header["problems"], list)),
+            tuple((str(key), str(value)) for key, value in _typed(header["metadata"], list)))
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
+        raise JobError("child-refused", "A helper process gave an answer that makes no sense.",
+                       detail=f"{type(error).__name__}: {error}") from error
+
+
+def encode_problem(entry: Problem) -> dict[str, object]:
+    """Gives a problem as plain JSON values."""
+    return {"code": entry.code, "message": entry.message, "hint": entry.hint, "partial": entry.partial}
+
+
+def decode_problem(header: Mapping[str, object]) -> Problem:
+    """Gives a problem back."""
+    return Problem(str(header["code"]), str(header["message"]), str(header["hint"]), header["partial"] is True)
+
+
+def _runs(flat: list[object]) -> tuple[Run, ...]:
+    numbers = [_typed(value, int) for value in flat]
+    return tuple(Run(*numbers[at : at + 4]) for at in range(0, len(numbers), 4))
+
+
+def _typed(value: object, kind: type[T]) -> T:
+    if not isinstance(value, kind):
+        raise TypeError(f"{kind.__name__} expected")
+    return value

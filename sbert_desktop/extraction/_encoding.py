@@ -1,0 +1,300 @@
+"""Bytes to text: which encoding a file without a label is written in.
+
+Order: a byte order mark, UTF-16/32 without one, ISO-2022, a declaration inside the file, UTF-8, and
+only then guessing among the old code pages. The guess among the Latin ones is ours, because
+charset-normalizer takes German cp1252 for cp1250 (measured, DESIGN section 11): the language that the
+plain letters show names the code page.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable
+
+from sbert_desktop.extraction._language import detect_language
+
+_SAMPLE = 32 * 1024
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_ISO_2022 = re.compile(rb"\x1b(?:\$[@B]|\([BIJ]|\$\([CDOPQ])")
+_HIGH = re.compile(rb"[\x80-\xff]")
+_LETTER = re.compile(rb"[A-Za-z]")
+_NOT_CONTROL = bytes(byte for byte in range(256) if byte >= 32 and byte != 127 or byte in b"\t\n\x0b\f\r\x1b")
+
+# Which old code page each language was written in on Windows. Source: Microsoft's list of ANSI code pages.
+_PAGE_OF = {
+    **dict.fromkeys(("pl", "cs", "sk", "hu", "sl", "hr", "bs", "ro", "sq"), "cp1250"),
+    **dict.fromkeys(("tr", "az"), "cp1254"),
+    **dict.fromkeys(("lt", "lv", "et"), "cp1257"),
+    "vi": "cp1258",
+}
+_LATIN = ("cp1252", "cp850", "mac_roman")
+_OTHER_SCRIPTS = (
+    "cp1251", "koi8_r", "cp866", "iso8859_5", "cp1253", "iso8859_7", "cp1255", "cp1256", "cp874",
+    "cp932", "euc_jp", "gb18030", "big5", "cp949",
+)
+_ALIASES = {"shift_jis": "cp932", "shift-jis": "cp932", "sjis": "cp932", "x-sjis": "cp932", "gb2312": "gb18030",
+            "gbk": "gb18030", "iso-8859-1": "cp1252", "latin1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252",
+            "ascii": "cp1252", "iso-8859-9": "cp1254", "ks_c_5601-1987": "cp949", "euc-kr": "cp949", "big5": "big5hkscs",
+            "tis-620": "cp874", "windows-874": "cp874", "x-mac-roman": "mac_roman", "unicode": "utf-16"}
+
+
+def is_binary(head: bytes) -> bool:
+    """Tells whether bytes are not text in any encoding that is read here.
+
+    Looks at the share of control characters; UTF-16 and UTF-32 text is text.
+    """
+    if not head or head.startswith(tuple(mark for mark, _ in _BOMS)) or _wide_encoding(head):
+        return False
+    return len(head.translate(None, _NOT_CONTROL)) > len(head) // 200
+
+
+def decode(data: bytes, declared: str = "") -> tuple[str, str]:
+    """Gives the text of bytes and the name of the encoding used. Never fails.
+
+    Args:
+        data: All bytes of the file.
+        declared: The encoding that the file itself names (XML declaration, HTML meta), if any.
+    """
+    for mark, name in _BOMS:
+        if data.startswith(mark):
+            return data.decode(name, "replace"), name
+    wide = _wide_encoding(data[:4096])
+    if wide:
+        return data.decode(wide, "replace"), wide
+    if b"\x1b" in data and _ISO_2022.search(data):
+        for name in ("iso2022_jp_2", "iso2022_kr"):
+            try:
+                return data.decode(name), name
+            except (UnicodeDecodeError, LookupError):
+                continue
+    try:
+        return data.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        pass
+    text = _decode_declared(data, declared)
+    if text is not None:
+        return text, declared.lower()
+    if _mostly_utf8(data):
+        return data.decode("utf-8", "replace"), "utf-8"
+    name = _guess(data)
+    return data.decode(name, "replace"), name
+
+
+def known_encoding(name: str) -> str:
+    """Gives Python's name for a declared encoding, ``""`` if it knows none."""
+    name = name.strip().strip("\"'").lower()
+    name = _ALIASES.get(name, name)
+    try:
+        return codecs.lookup(name).name if name else ""
+    except LookupError:
+        return ""
+
+
+def _decode_declared(data: bytes, declared: str) -> str | None:
+    name = known_encoding(declared)
+    if not name or name.startswith(("utf", "base64", "hex", "rot", "zlib", "bz2", "quopri", "uu", "punycode", "idna")):
+        return None
+    try:
+        text = data.decode(name, "replace")
+    except (UnicodeError, LookupError, ValueError):
+        return None
+    return text if text.count("\ufffd") <= len(text) // 100 else None
+
+
+def _wide_encoding(head: bytes) -> str:
+    """Finds UTF-16 and UTF-32 without a mark by where their zero bytes stand."""
+    head = head[: len(head) // 4 * 4] if len(head) >= 4 else head[: len(head) // 2 * 2]
+    if len(head) < 4 or b"\0" not in head:
+        return ""
+    count = len(head) // 4
+    zeros = [sum(1 for byte in head[lane::4] if byte == 0) for lane in range(4)]
+    if zeros[2] + zeros[3] > 1.8 * count and zeros[0] < count // 2:
+        return _checked(head, "utf-32-le")
+    if zeros[0] + zeros[1] > 1.8 * count and zeros[3] < count // 2:
+        return _checked(head, "utf-32-be")
+    even, odd = zeros[0] + zeros[2], zeros[1] + zeros[3]
+    if odd > 4 * even and odd > count * 2 // 20:
+        return _checked(head, "utf-16-le")
+    if even > 4 * odd and even > count * 2 // 20:
+        return _checked(head, "utf-16-be")
+    return ""
+
+
+def _checked(head: bytes, name: str) -> str:
+    """Gives the name if the bytes decode to text in it: tables of small numbers are not UTF-16."""
+    text = head.decode(name, "replace")
+    odd = sum(1 for char in text if char == "\ufffd" or (char < " " and char not in "\t\n\r\f"))
+    return name if odd <= len(text) // 100 else ""
+
+
+def _mostly_utf8(data: bytes) -> bool:
+    """Tells UTF-8 with a few broken bytes from a code page: 20 good sequences for each bad one."""
+    text = data[: 8 * _SAMPLE].decode("utf-8", "replace")
+    bad = text.count("\ufffd")
+    good = sum(1 for char in text if char > "\x7f") - bad
+    return good > 20 * bad
+
+
+def _guess(data: bytes) -> str:
+    sample = _telling_part(data)
+    high, plain = len(_HIGH.findall(sample)), len(_LETTER.findall(sample))
+    few = high < 6 and high <= plain
+    if (high > 0.35 * (high + plain) and not few) or _looks_double_byte(sample):
+        name = _guess_other_script(sample)
+        if name:
+            return name
+    return _guess_latin(sample)
+
+
+def _telling_part(data: bytes) -> bytes:
+    """Gives the lines that hold high bytes, at most a sample's worth, with their neighbours."""
+    if len(data) <= _SAMPLE:
+        return data
+    first = _HIGH.search(data)
+    start = max(0, first.start() - 512) if first else 0
+    start = data.rfind(b"\n", 0, start) + 1 if start else 0
+    return data[start : start + _SAMPLE]
+
+
+def _looks_double_byte(sample: bytes) -> bool:
+    """Tells whether high bytes come in runs of even length, as East Asian text amid ASCII does."""
+    runs = re.findall(rb"[\x80-\xff][\x40-\xff]*", sample)
+    long_runs = sum(1 for run in runs if len(_HIGH.findall(run)) >= 4)
+    return bool(runs) and long_runs >= 0.5 * len(runs)
+
+
+def _guess_other_script(sample: bytes) -> str:
+    candidates = list(_decodable(sample, _OTHER_SCRIPTS))
+    if not candidates:
+        return ""
+    best, best_score = "", 0.0
+    for name in candidates:
+        score = _script_score(sample.decode(name, "ignore"), name)
+        if score > best_score:
+            best, best_score = name, score
+    return best
+
+
+def _decodable(sample: bytes, names: Iterable[str]) -> Iterable[str]:
+    for name in names:
+        text = sample.decode(name, "replace")
+        cut = 1 if len(sample) >= _SAMPLE else 0  # the sample may end inside a character
+        if text.count("\ufffd") <= cut + len(text) // 500:
+            yield name
+
+
+# Script of each single-byte page, and its most frequent letters in running text.
+_CYRILLIC = ("\u0400-\u045f", set("оеаинтсрвл"))
+_GREEK = ("\u0370-\u03ff", set("αοιετσνρςυή"))
+_RANGES = {
+    "cp1251": _CYRILLIC, "koi8_r": _CYRILLIC, "cp866": _CYRILLIC, "iso8859_5": _CYRILLIC,
+    "cp1253": _GREEK, "iso8859_7": _GREEK,
+    "cp1255": ("\u05b0-\u05ea", set("יוהלאתרמנב")),
+    "cp1256": ("\u0620-\u06d3", set("اليمنوترهب")),
+    "cp874": ("\u0e00-\u0e5b", set("านรกอเงมยล่")),
+}
+_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fc]")
+_HALF_KANA = re.compile("[\uff61-\uff9f]")
+_HAN = re.compile("[\u4e00-\u9fff]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_RARE = re.compile("[\u3400-\u4dbf\uf900-\ufaff\ue000-\uf8ff\u2500-\u257f\u0080-\u009f]|[\U00020000-\U0003ffff]")
+_FULL_POINT = re.compile("[\u3001\u3002\uff0c\uff01\uff1f\uff08\uff09\u300c\u300d]")
+# Frequent characters of running Chinese in each script: they only tell right from wrong decodings, in which
+# they are rare. cp932 and euc_jp are told by their kana.
+
+_FREQUENT = {
+    "gb18030": set("的一是不了在人有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动两长知民样现分将外但身些与高意进把法此实回二理美点月明其种声全工己话儿者向情部正名定女问力机给等几很业最间新什打便位因重被走电四第门相次东政海口使教西再平真听世气信北少关并内加化由却代军产入先山五太水万市"),
+    "big5": set("的一是不了在人有我他這中大來上國個到說們為子和你地出道也時年得就那要下以生會自著去之過家學對可里後小麼心多天而能好都然沒日於起還發成事只作當想看文無開手十用主行方又如前所本見經頭面公同三已老從動兩長知民樣現分將外但身些與高意進把法此實回二理美點月明其種聲全工己話兒者向情部正名定女問力機給等幾很業最間新什打便位因重被走電四第門相次東政海口使教西再平真聽世氣信北少關並內加化由卻代軍產入先山五太水萬市"),
+}
+
+
+def _script_score(text: str, name: str) -> float:
+    """Scores how much a decoded sample looks like running text of the encoding's script, 0 to 1."""
+    letters = [char for char in text if char > "\x7f"]
+    if not letters:
+        return 0.0
+    total = len(letters)
+    rare = len(_RARE.findall(text)) / total
+    if name in _RANGES:
+        letters_of, frequent = _RANGES[name]
+        inside = len(re.findall(f"[{letters_of}]", text)) / total
+        common = sum(1 for char in letters if char.lower() in frequent) / total
+        shouting = 0.75 if sum(1 for char in letters if char.isupper()) > 0.6 * total else 1.0
+        return (inside - rare - _case_noise(text)) * (0.4 + min(common, 0.5)) * shouting
+    kana, half = len(_KANA.findall(text)) / total, len(_HALF_KANA.findall(text)) / total
+    han, hangul = len(_HAN.findall(text)) / total, len(_HANGUL.findall(text)) / total
+    points = len(_FULL_POINT.findall(text)) / total
+    if name in {"cp932", "euc_jp"}:
+        score = min(1.0, 1.6 * kana) * 0.6 + min(1.0, kana + han + points) * 0.4 - 1.5 * half
+        if kana == 0 and han > 0.7 and half == 0:  # a list of Japanese names
+            score = 0.45
+    elif name == "cp949":
+        everyday = sum(1 for char in letters if "\uac00" <= char <= "\ud7a3" and _is_everyday_hangul(char)) / total
+        score = everyday + points / 2 - (hangul - everyday) - 0.5 * han
+    else:
+        frequent = sum(1 for char in letters if char in _FREQUENT[name]) / total
+        score = 0.3 * (han + points) + min(1.0, 2.5 * frequent) * 0.7 - kana
+    return score - 2 * rare
+
+
+def _is_everyday_hangul(char: str) -> bool:
+    """Tells the 2,350 syllables of KS X 1001 from the rest that cp949 adds."""
+    try:
+        char.encode("euc_kr")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _case_noise(text: str) -> float:
+    """Share of letters that are capital after a small one: wrong single-byte pages mix them."""
+    words = re.findall(r"[^\W\d_]{2,}", text)
+    letters = sum(len(word) for word in words)
+    noise = sum(1 for word in words for a, b in zip(word, word[1:], strict=False) if a.islower() and b.isupper())
+    return noise / letters if letters else 0.0
+
+
+def _guess_latin(sample: bytes) -> str:
+    scores = {name: _latin_score(sample, name) for name in _LATIN}
+    best = max(scores, key=lambda name: scores[name])
+    if best != "cp1252" and scores[best] > scores["cp1252"] + 0.25:
+        return best
+    plain = detect_language(_HIGH.sub(b" ", sample).decode("ascii", "ignore"))
+    western = detect_language(sample.decode("cp1252", "replace"))
+    if not (plain == western and plain not in _PAGE_OF):
+        for page in ("cp1250", "cp1254", "cp1257", "cp1258"):
+            text = sample.decode(page, "replace")
+            if "\ufffd" not in text and _PAGE_OF.get(detect_language(text)) == page:
+                return page
+    return "cp1252" if "\ufffd" not in sample.decode("cp1252", "replace") else "latin-1"
+
+
+def _latin_score(sample: bytes, name: str) -> float:
+    """Scores how well the high bytes sit among letters, about -1 to 1."""
+    text = sample.decode(name, "replace")
+    total, score = 0, 0.0
+    for match in re.finditer("[^\x00-\x7f]", text):
+        total += 1
+        char, at = match.group(), match.start()
+        before = text[at - 1] if at else " "
+        after = text[at + 1] if at + 1 < len(text) else " "
+        inside = before.isalpha() and after.isalpha()
+        if char == "\ufffd":
+            score -= 1.5
+        elif char.isalpha():
+            shouting = char.isupper() and before.islower()
+            score += -0.7 if shouting else 1.0 if inside else 0.6 if before.isalpha() or after.isalpha() else 0.2
+        elif char in "’‘":
+            score += 0.9 if inside or before.isalpha() or after.isalpha() else 0.4
+        elif char in "“”„":
+            score += -1.0 if inside else 0.7 if before.isspace() or after.isspace() else 0.4
+        else:
+            score += -1.0 if inside else 0.4 if char in "«»–—…€£§°©®·•\xa0" else -0.3
+    return score / total if total else 0.0

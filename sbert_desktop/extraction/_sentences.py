@@ -1,0 +1,146 @@
+"""Where sentences begin and end, in any language, without a model."""
+
+from __future__ import annotations
+
+import re
+
+_CLOSERS = "\"'”’»›)\\]}」』】）〉》"
+_OPENERS = "\"'“‘«‹(\\[{¿¡「『【（〈《*_"
+_BORDER = re.compile(
+    rf"(?P<wide>[。！？｡．।॥።။។]+[{_CLOSERS}]*)"
+    rf"|(?P<end>(?:[.!?…؟۔։]+)[{_CLOSERS}]*)(?P<gap>\s+)"
+    r"|(?P<break>\n[ \t]*\n\s*)"
+    r"|(?P<line>\n[ \t]*)"
+)
+_BULLET = re.compile(r"(?:[-*+•‣◦▪▫●○■□–—·>]|\(?(?:\d{1,3}|[A-Za-z])[.)]|\[\d{1,3}\])[ \t]")
+_LIST_NUMBER = re.compile(r"(?:^|\n)[ \t]*\(?(?:\d{1,3}|[A-Za-z]|[ivxlc]{1,5})$")
+_LAST_WORD = re.compile(r"[^\s(\[{“\"'‘«„]*$")
+_FIRST_WORD = re.compile(rf"[{_OPENERS}]*([^\W_]+)")
+
+# Words that stand before a full stop inside a sentence, lower case, without the stop.
+_ABBREVIATIONS = frozenset((
+    "mr mrs ms mx dr prof rev hon st sen rep gov gen col lt sgt capt cmdr adm maj pres supt messrs mme mlle fr sr sra "
+    "srta dra ing lic arq vs v cf eg ie e.g i.e viz al approx ca c circa est resp incl excl fig figs eq eqs sec secs "
+    "sect ch chap no nos nr vol vols pp p pt ed eds trans repr dept univ assn bros tel ext ave blvd rd mt ft "
+    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun "
+    "z.b d.h u.a u.ä bzw bspw vgl hr hrn frl abs art str ggf evtl inkl exkl zzgl mio mrd std min max "
+    "geb gest hl kap anm aufl bd s.o s.u i.d.r o.g sog mind p.ej ej pág núm av avda ud uds vd vds m mm dhr mevr drs bijv "
+    "o.a t.a.v dott sig sig.ra p.es cfr tab abb ref refs app def thm lem prop cor ex op cit ibid misc "
+    "min max avg temp alt diff orig tj tzv např mj atd resp č str np tzn tj m.in prof dr inż im ul al т.е т.д т.п г гг в вв "
+    "стр рис см др пр проф акад ул им тыс млн млрд руб"
+).split())
+# Abbreviations after which a sentence often ends: they do not end it before a small letter only.
+_MAYBE_LAST = frozenset("etc inc ltd co corp llc plc jr sr a.m p.m usw u.s.w ph.d m.d b.c a.d d.c".split())
+_STARTERS = frozenset(
+    "the a an this that these those he she it we they i you in on at for but and as if when while after before there his "
+    "her its our their however although since because what who how why der die das ein eine er sie es wir ihr im am le la "
+    "les un une il elle el los las".split())
+_MONTHS = frozenset(
+    "januar februar märz april mai juni juli august september oktober november dezember jänner jahrhundert jahrhunderts "
+    "quartal kapitel klasse auflage etage stock mal januari februari maart mei juni juli augustus oktober december "
+    "ledna února března dubna května června července srpna září října listopadu prosince".split())
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Gives the sentences of a text as code-point ranges, in order, without the space between them.
+
+    Every character that is not white space lies in exactly one range. Abbreviations, initials,
+    decimals, ordinals, quotes and brackets behind the stop, full stops of other scripts, blank
+    lines, list items and lines that were ended on purpose are taken into account.
+    """
+    cuts = _cuts(text)
+    spans: list[tuple[int, int]] = []
+    begin = 0
+    for cut in [*cuts, len(text)]:
+        piece = text[begin:cut]
+        stripped = piece.strip()
+        if stripped:
+            start = begin + len(piece) - len(piece.lstrip())
+            spans.append((start, start + len(stripped)))
+        begin = cut
+    return spans
+
+
+def _cuts(text: str) -> list[int]:
+    cuts: list[int] = []
+    widths = _Widths(text)
+    for match in _BORDER.finditer(text):
+        kind = match.lastgroup
+        if kind == "wide":
+            cuts.append(match.end())
+        elif kind == "break":
+            cuts.append(match.end())
+        elif kind == "line":
+            if widths.ended_on_purpose(match.start(), match.end()):
+                cuts.append(match.end())
+        elif _ends_sentence(text, match) or (
+            "\n" in match["gap"]
+            and ("\n\n" in match["gap"] or widths.ended_on_purpose(match.start("gap"), match.end()))
+        ):
+            cuts.append(match.end())
+    return cuts
+
+
+def _ends_sentence(text: str, match: re.Match[str]) -> bool:
+    """Decides about a stop that white space follows."""
+    end, after = match["end"], text[match.end() : match.end() + 40]
+    if not after:
+        return True
+    first = _FIRST_WORD.match(after)
+    follower = first.group(1) if first else ""
+    small = bool(follower) and follower[0].islower()
+    if not end.startswith(".") or end.startswith(".."):
+        return not small
+    if small:
+        return False
+    line_start = text.rfind("\n", max(0, match.start() - 300), match.start()) + 1
+    before = text[max(line_start, match.start() - 30) : match.start()]
+    found = _LAST_WORD.search(before)
+    word = found.group() if found else ""
+    lower = word.lower().strip(")]}”’\"'*_")
+    if _LIST_NUMBER.search("\n" + before) and match.start() - line_start <= 8:
+        return False
+    if lower in _MAYBE_LAST:
+        return follower.lower() in _STARTERS or not follower or "\n" in match["gap"]
+    if lower in _ABBREVIATIONS:
+        return end != "." and not end.startswith(".)") and follower.lower() in _STARTERS
+    if len(lower) == 1 and lower.isalpha():  # an initial, unless the pronoun or a plain list ends with it
+        return word == "I" or follower.lower() in _STARTERS
+    if "." in lower and len(lower) <= 7 and all(len(part) <= 2 for part in lower.split(".")) and not lower[0].isdigit():
+        return follower.lower() in _STARTERS
+    if lower.isdigit() and len(lower) <= 2:
+        return follower.lower() not in _MONTHS and not follower.isdigit()
+    return True
+
+
+class _Widths:
+    """Tells a line that its writer ended on purpose from one that was wrapped."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._until = -1
+        self._width = 0
+
+    def ended_on_purpose(self, line_end: int, next_start: int) -> bool:
+        """True for list items and for lines into which the next word would have fitted easily."""
+        text = self._text
+        if next_start >= len(text) or _BULLET.match(text, next_start):
+            return True
+        if line_end >= self._until:
+            self._measure(line_end)
+        line_start = max(text.rfind("\n", max(0, line_end - 1000), line_end) + 1, line_end - 1000)
+        word_end = next_start
+        limit = min(len(text), next_start + 60)
+        while word_end < limit and not text[word_end].isspace():
+            word_end += 1
+        return line_end - line_start + 1 + word_end - next_start <= 0.75 * self._width or self._width > 250
+
+    def _measure(self, at: int) -> None:
+        """Finds the longest line of the paragraph around a position (4,000 characters at most)."""
+        text = self._text
+        earliest, latest = max(0, at - 2000), min(len(text), at + 2000)
+        before = text.rfind("\n\n", earliest, at)
+        stop = text.find("\n\n", at, latest)
+        begin = before + 2 if before >= 0 else earliest
+        self._until = stop if stop >= 0 else latest
+        self._width = max((len(line) for line in text[begin : self._until].split("\n")), default=0)
