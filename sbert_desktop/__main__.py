@@ -33,15 +33,17 @@ def child_main(kind: str) -> int:
     cut_telemetry()
     _be_nice()
     _follow_parent()
-    if kind == "extract":
-        from sbert_desktop.extraction.child import make_handler
-    elif kind == "torch":
-        from sbert_desktop.encoder._torch import make_handler
-    elif kind == "echo":
-        from sbert_desktop.jobs.echo import make_handler
-    else:
+    makers = {
+        "extract": "sbert_desktop.extraction.child",
+        "torch": "sbert_desktop.encoder._torch",
+        "echo": "sbert_desktop.jobs.echo",
+    }
+    if kind not in makers:
         print(f"unknown child kind: {kind}", file=sys.stderr)
         return 2
+    import importlib
+
+    make_handler = importlib.import_module(makers[kind]).make_handler
     serve(frames_in, frames_out, make_handler())
     return 0
 

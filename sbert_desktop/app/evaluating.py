@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import (
@@ -24,6 +25,7 @@ from sbert_desktop.domain import (
     Mode,
     Query,
     SourceFile,
+    SplitRules,
     Vectors,
     display_path,
 )
@@ -93,7 +95,13 @@ def run_triplets(session: Session, file: Path, context: JobContext) -> dict[str,
 
 
 def run_retrieval(
-    session: Session, folder: Path, mode: Mode, context: JobContext, *, words_weight: float = 0.3
+    session: Session,
+    folder: Path,
+    mode: Mode,
+    context: JobContext,
+    *,
+    words_weight: float = 0.3,
+    rules: SplitRules | None = None,
 ) -> dict[str, object]:
     """nDCG@10, MRR@10 and recall@100 on a BEIR folder, through a library made for it and thrown away.
 
@@ -107,7 +115,7 @@ def run_retrieval(
         inner = Session(Path(scratch) / "library", session.settings)
         try:
             encoder = session.encoder()
-            ids = _fill(inner, session, encoder, corpus, context)
+            ids = _fill(inner, rules or session.rules(encoder), encoder, corpus, context)
             snapshot = inner.library.snapshot(encoder.info.fingerprint)
             vectors = encoder.encode_passages([text for _, text in queries]) if mode is not Mode.KEYWORD else None
             ranked, judged, spent = [], [], []
@@ -138,11 +146,10 @@ def run_retrieval(
 
 
 def _fill(
-    inner: Session, session: Session, encoder: Encoder, corpus: Sequence[tuple[str, str, str]], context: JobContext
+    inner: Session, rules: SplitRules, encoder: Encoder, corpus: Sequence[tuple[str, str, str]], context: JobContext
 ) -> dict[int, str]:
     from sbert_desktop.extraction import detect_language, split
 
-    rules = session.rules(encoder)
     ids: dict[int, str] = {}
     root = inner.library_path.parent / "corpus"
     root.mkdir()
@@ -163,7 +170,7 @@ def _fill(
         while pending := writer.pending(tokens_hint_chars=400_000):
             passages = [(pid, text) for document in pending for pid, text in document.passages]
             vectors = encoder.encode_passages([text for _, text in passages], context)
-            writer.put_vectors(np.array([int(pid) for pid, _ in passages], dtype=np.int64), vectors)
+            writer.put_vectors([pid for pid, _ in passages], vectors)
             writer.commit()
             done += len(pending)
             context.progress("Encoding", done, len(corpus))
@@ -233,7 +240,8 @@ def _number(file: Path, row: int, value: str) -> float:
         ) from None
 
 
-def _cosines(encoder: Encoder, first: list[str], second: list[str], context: JobContext) -> np.ndarray:
+def _cosines(encoder: Encoder, first: list[str], second: list[str], context: JobContext) -> NDArray[np.float64]:
     a: Vectors = encoder.encode_passages(first, context)
     b: Vectors = encoder.encode_passages(second, context)
-    return np.einsum("nd,nd->n", a, b).astype(np.float64)
+    cosines: NDArray[np.float64] = np.einsum("nd,nd->n", a, b).astype(np.float64)
+    return cosines

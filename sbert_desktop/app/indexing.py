@@ -12,12 +12,10 @@ import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from sbert_desktop.app.overview import library_view
 from sbert_desktop.app.scanning import Changes, Known, compare, root_problem, scan
@@ -25,6 +23,7 @@ from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import IndexProgress, IndexReport
 from sbert_desktop.domain import (
     Encoder,
+    EncoderInfo,
     ExtractedText,
     FolderId,
     JobContext,
@@ -39,7 +38,7 @@ from sbert_desktop.domain import (
 from sbert_desktop.errors import Cancelled, EncoderError, SbertDesktopError, UsageError
 
 if TYPE_CHECKING:
-    from sbert_desktop.library import FolderRecord, Writer
+    from sbert_desktop.library import FolderRecord, PendingDocument, Writer
 
 _COMMIT_SECONDS = 1.0
 _COMMIT_PASSAGES = 256
@@ -48,6 +47,8 @@ _VIEW_SECONDS = 2.0
 _ENCODE_CHARS_WINDOW = 24_000
 _ENCODE_CHARS_CONSOLE = 160_000
 _WORDS_ONLY_TOKENS = 254
+_WORDS_ONLY = EncoderInfo("words-only", "words only", 1, 256, "none", "none", "none", "none")
+"""Stands for the encoder while there is no model: its space never gets a vector."""
 _STORE_AHEAD = 256
 
 _RETRY_CODES = frozenset({"changed-while-read", "unreadable", "folder-unreadable"})
@@ -203,7 +204,7 @@ class _Run:
             hidden=self._session.settings.flag("indexing.hidden"),
             skip=(self._library.path,),
         )
-        kept: dict[bytes, Known] = {
+        kept: Mapping[bytes, Known] = {
             path: entry for path, entry in known.items() if entry.problem_code not in _RETRY_CODES
         }
         retried = len(known) - len(kept)
@@ -221,7 +222,7 @@ class _Run:
 
     @staticmethod
     def _split_retries(
-        changes: Changes, known: dict[bytes, Known], kept: dict[bytes, Known], files: dict[bytes, SourceFile]
+        changes: Changes, known: Mapping[bytes, Known], kept: Mapping[bytes, Known], files: Mapping[bytes, SourceFile]
     ) -> None:
         """Files tried again count as changed; those that vanished leave."""
         again = {path for path in known if path not in kept}
@@ -241,7 +242,7 @@ class _Run:
 
             self._tally.notices.append(f"{error.message} Only words can be searched until there is a model.")
             self._split_with = (HashingEncoder().tokenizer, SplitRules(max_tokens=_WORDS_ONLY_TOKENS))
-            writer.use_space(None, self._split_with[0].key, self._split_with[1])
+            writer.use_space(_WORDS_ONLY, self._split_with[0].key, self._split_with[1])
             return
         self._use(writer, encoder)
 
@@ -301,19 +302,7 @@ class _Run:
     def _read(
         self, writer: Writer, files: Sequence[SourceFile], owner: dict[bytes, FolderId], new_paths: set[bytes]
     ) -> None:
-        limit = self._session.settings.number("reading.size_limit") * 1024 * 1024
-        small = []
-        for file in files:
-            if file.size > limit:
-                problem = Problem(
-                    "too-large",
-                    f"It has {file.size / 1e6:,.0f} MB; the limit is {limit / 1e6:,.0f} MB.",
-                    "Raise the limit under Settings, Reading files.",
-                )
-                self._store(writer, file, problem, owner, new_paths)
-            else:
-                small.append(file)
-        feeder = _Feeder(self._session, small, self._context)
+        feeder = _Feeder(self._session, files, self._context)
         try:
             while True:
                 self._obey(writer)
@@ -342,8 +331,8 @@ class _Run:
         moved = False
         if outcome is None:
             content = writer.put(folder, file, None, (), ())
-            moved = key in new_paths and content is not None and self._leaving[content] > 0
-            if moved:
+            if content is not None and key in new_paths and self._leaving[content] > 0:
+                moved = True
                 self._leaving[content] -= 1
         elif isinstance(outcome, Problem):
             writer.put(folder, file, None, (), (outcome,))
@@ -387,7 +376,7 @@ class _Run:
         if not pending:
             self._nothing_pending = True
             return
-        ids = np.array([pid for document in pending for pid, _ in document.passages], dtype=np.int64)
+        ids = [pid for document in pending for pid, _ in document.passages]
         texts = [text for document in pending for _, text in document.passages]
         encoder.set_pace(gentle=self._session.gentle())
         began = time.monotonic()
@@ -500,14 +489,13 @@ class _Run:
         )
 
 
-def _slices(pending: Iterable[object], chars: int) -> list[tuple[int, int]]:
+def _slices(pending: Sequence[PendingDocument], chars: int) -> list[tuple[int, int]]:
     """Cuts the flat list of passages at document borders, about ``chars`` characters each."""
     out: list[tuple[int, int]] = []
     start = position = size = 0
     for document in pending:
-        passages = document.passages  # type: ignore[attr-defined]
-        position += len(passages)
-        size += sum(len(text) for _, text in passages)
+        position += len(document.passages)
+        size += sum(len(text) for _, text in document.passages)
         if size >= chars:
             out.append((start, position))
             start, size = position, 0
@@ -531,8 +519,8 @@ class _Feeder:
         self._items: queue.Queue[_Item | _Mark | BaseException] = queue.Queue(_STORE_AHEAD)
         self._stop = threading.Event()
         self._context = context
-        self._pool = session.extraction_pool()
-        self._known = session.library.has_content
+        library = session.library
+        self._pool = session.extraction_pool(known=lambda sha: library.has_content(sha) is not None)
         self._thread = threading.Thread(target=self._run, args=(list(files),), name="extraction-feeder", daemon=True)
         self._thread.start()
 
@@ -583,7 +571,7 @@ class _Feeder:
     def _run(self, files: list[SourceFile]) -> None:
         end: _Mark | BaseException = _END
         try:
-            for item in self._pool.results(files, self, known=lambda sha: self._known(sha) is not None):
+            for item in self._pool.results(files, self):
                 self._put(item)
         except Cancelled:
             return

@@ -162,7 +162,8 @@ def _encoder(session: Session, wait: bool, notes: list[str]) -> Encoder | None:
 def _mean(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     mean = vectors.mean(axis=0)
     norm = float(np.linalg.norm(mean))
-    return (mean / norm if norm > 0 else mean).astype(np.float32)
+    unit: NDArray[np.float32] = (mean / norm if norm > 0 else mean).astype(np.float32)
+    return unit
 
 
 def _encode_file(session: Session, path: Path) -> NDArray[np.float32]:

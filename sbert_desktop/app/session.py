@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sbert_desktop import paths
-from sbert_desktop.domain import Child, Encoder, SplitRules
+from sbert_desktop.domain import Child, Encoder, Snapshot, SplitRules
 from sbert_desktop.errors import EncoderError, SbertDesktopError
 from sbert_desktop.jobs import ChildProcess, spawn_child
 from sbert_desktop.settings import Settings
 
 if TYPE_CHECKING:
     from sbert_desktop.extraction import ExtractionPool
-    from sbert_desktop.library import Library, Snapshot
+    from sbert_desktop.library import Library
 
 _SPECIAL_TOKENS = 2
 CONTEXT = "none"
@@ -81,6 +81,7 @@ class Session:
         """
         with self._lock:
             if self._library is None:
+                from sbert_desktop.extraction import EXTRACTOR_VERSION
                 from sbert_desktop.library import open_library
 
                 self._library = open_library(
@@ -88,6 +89,7 @@ class Session:
                     create=self._create,
                     exact_below=self.settings.number("advanced.exact_below"),
                     index_from=self.settings.number("advanced.index_from"),
+                    extractor_version=EXTRACTOR_VERSION,
                 )
             return self._library
 
@@ -189,15 +191,24 @@ class Session:
         """Starts a child process of a kind."""
         return spawn_child(kind, env=env, nice=nice)
 
-    def extraction_pool(self, size: int | None = None) -> ExtractionPool:
-        """Gives a new pool of extraction children under the limits of the settings."""
+    def extraction_pool(
+        self, size: int | None = None, *, known: Callable[[str], bool] | None = None
+    ) -> ExtractionPool:
+        """Gives a new pool of extraction children under the limits of the settings.
+
+        Args:
+            size: How many children; as many as there are cores by default.
+            known: Tells whether the text of a content (sha256 hex) need not be read again.
+        """
         from sbert_desktop.extraction import ExtractionPool
 
         memory = {"SBERT_DESKTOP_CHILD_MEMORY_MB": str(self.settings.number("reading.memory_limit"))}
         return ExtractionPool(
             lambda: spawn_child("extract", env=memory, nice=10 if self.interactive else 0),
             size=size or cores(),
-            time_limit_s=float(self.settings.number("reading.time_limit")),
+            time_limit=float(self.settings.number("reading.time_limit")),
+            size_limit=self.settings.number("reading.size_limit") * 1024 * 1024,
+            known=known,
         )
 
     def render(self, header: Mapping[str, object]) -> tuple[dict[str, object], bytes]:

@@ -14,6 +14,7 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from sbert_desktop.errors import JobError
 from sbert_desktop.wire import WireError, read_frame, write_frame
@@ -83,10 +84,8 @@ class ChildProcess:
                 timer.daemon = True
                 timer.start()
             try:
-                assert self._process.stdin is not None
-                assert self._process.stdout is not None
-                write_frame(self._process.stdin, header, payload)
-                reply, data = read_frame(self._process.stdout)
+                write_frame(cast(BinaryIO, self._process.stdin), header, payload)
+                reply, data = read_frame(cast(BinaryIO, self._process.stdout))
             except (WireError, OSError, ValueError) as error:
                 self._process.kill()
                 status = self._process.wait()

@@ -1,0 +1,47 @@
+"""Sessions on the hashing encoder: everything real but the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sbert_desktop.app.session import Session
+from sbert_desktop.settings import Settings
+
+TEXTS = {
+    "garden/beds.md": "# Raised beds\n\nTurn the compost in March. Sow the broad beans as soon as the soil is warm.\n\n"
+    "## Watering\n\nWater early in the morning, never on the leaves of the tomatoes.\n",
+    "garden/tools.txt": "The spade hangs behind the door. Oil the shears before winter and sharpen the hoe.\n",
+    "kitchen/bread.txt": "Knead the dough for ten minutes. Let the sourdough rest overnight in the cold cellar.\n",
+    "kitchen/soup.html": "<html><head><title>Leek soup</title></head><body><h1>Leek soup</h1><p>Slice three leeks and "
+    "stew them in butter. Add potatoes and stock.</p></body></html>",
+    "letters/flat.eml": "From: Ada Moor <ada@example.org>\nTo: ben@example.org\nSubject: Keys of the flat\n"
+    "Date: Tue, 14 Mar 2023 10:00:00 +0000\nContent-Type: text/plain; charset=utf-8\n\n"
+    "The deposit comes back within thirty days after the keys are handed over.\n",
+    "code/tide.py": '"""Tide tables."""\n\n\ndef height(hours):\n    """Gives the height of the water in metres."""\n'
+    "    return 2.0 + 1.5 * hours\n",
+}
+
+
+@pytest.fixture()
+def settings(tmp_path, monkeypatch) -> Settings:
+    monkeypatch.setenv("SBERT_DESKTOP_ADVANCED_ENCODER", "hashing")
+    return Settings(tmp_path / "settings.toml")
+
+
+@pytest.fixture()
+def folder(tmp_path) -> Path:
+    root = tmp_path / "docs"
+    for name, text in TEXTS.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+@pytest.fixture()
+def session(tmp_path, settings):
+    session = Session(tmp_path / "library", settings)
+    yield session
+    session.close()
