@@ -156,6 +156,7 @@ class MainWindow(QWidget):
         desk.pageRequested.connect(self.show_page)
         desk.addFoldersRequested.connect(self._on_add_folders)
         desk.searchRequested.connect(self.search_for)
+        desk.searchInRequested.connect(self._on_search_in)
         desk.toastRequested.connect(self._on_toast)
         desk.libraryChanged.connect(self._on_library_changed)
         desk.indexProgressed.connect(self._on_index_progressed)
@@ -225,6 +226,12 @@ class MainWindow(QWidget):
         search = getattr(page, "search", None)
         if text and search is not None:
             search(text)
+
+    def _on_search_in(self, folder: Path) -> None:
+        self.show_page("search")
+        search_in = getattr(self._pages.get("search"), "search_in", None)
+        if search_in is not None:
+            search_in(folder)
 
     def _page(self, key: str) -> Page:
         if key not in self._pages:

@@ -125,6 +125,7 @@ class Desk(QObject):
     pageRequested = Signal(str)
     addFoldersRequested = Signal(object)  # tuple[Path, ...]; empty: ask for a folder
     searchRequested = Signal(str)  # words to search for, from anywhere
+    searchInRequested = Signal(object)  # Path of a folder to search in
     toastRequested = Signal(str, str, object, object)  # text, action, run, expired
 
     def __init__(self, commands: Commands, bridge: Bridge, inspector: Inspector, errands: Errands,

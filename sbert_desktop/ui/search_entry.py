@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtWidgets import QVBoxLayout
 
 from sbert_desktop.app.views import LibraryView
+from sbert_desktop.domain import Filters
 from sbert_desktop.ui.page import Action, Desk, Page
 from sbert_desktop.ui.search.page import SearchPage
 from sbert_desktop.ui.theme import theme
@@ -45,6 +47,11 @@ class SearchEntry(Page):
             self.page.run(words)
         else:
             self.page.focus_query()
+
+    def search_in(self, folder: Path) -> None:
+        """Narrows the search to a folder."""
+        self.page.filters.set_filters(Filters(folder=folder))
+        self.page.focus_query()
 
     def actions_list(self) -> Sequence[Action]:
         return [Action(action.objectName(), action.text().replace("&", ""), action.trigger, icon="search",

@@ -32,7 +32,10 @@ from sbert_desktop.ui.widgets.painting import (
 
 
 class Button(KeyboardFocus, QPushButton):
-    """A button: ``kind`` normal, primary or link; ``size`` normal (32), large (36) or small (24)."""
+    """A button: ``kind`` normal, primary, link or warn (a tag that can be pressed).
+
+    ``size`` is normal (32), large (36) or small (24).
+    """
 
     def __init__(self, text: str, *, kind: str = "normal", size: str = "normal", icon: str = "", object_name: str = "",
                  accessible: str = "", tip: str = "", parent: QWidget | None = None) -> None:
@@ -110,6 +113,9 @@ class Button(KeyboardFocus, QPushButton):
                 paint_box(painter, rect, "raised", "border")
         elif self._kind == "link":
             ink = "accent"
+        elif self._kind == "warn":
+            paint_box(painter, rect, "warn_soft", "warn" if hover else None, RADIUS_SMALL)
+            ink = "warn"
         else:
             pressed = self.isDown() or self.isChecked()
             paint_box(painter, rect, "selected" if pressed else "hover" if hover else "raised", "border")

@@ -195,10 +195,10 @@ class Card(QFrame):
 
     def __init__(self, *, fill: str = "raised", edge: str | None = "border", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._fill, self._edge = fill, edge
+        self._card_fill, self._card_edge = fill, edge
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        paint_box(QPainter(self), self.rect(), self._fill, self._edge)
+        paint_box(QPainter(self), self.rect(), self._card_fill, self._card_edge)
 
 
 class Panel(QWidget):
@@ -206,19 +206,19 @@ class Panel(QWidget):
 
     def __init__(self, fill: str = "surface", *, lines: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._fill, self._lines = fill, lines.split()
+        self._panel_fill, self._panel_lines = fill, lines.split()
 
     def set_fill(self, fill: str) -> None:
         """Changes the token of the fill."""
-        self._fill = fill
+        self._panel_fill = fill
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.fillRect(self.rect(), theme.color(self._fill))
+        painter.fillRect(self.rect(), theme.color(self._panel_fill))
         line = theme.color("border")
         width, height = self.width(), self.height()
         sides = {"left": QRect(0, 0, 1, height), "right": QRect(width - 1, 0, 1, height),
                  "top": QRect(0, 0, width, 1), "bottom": QRect(0, height - 1, width, 1)}
-        for side in self._lines:
+        for side in self._panel_lines:
             painter.fillRect(sides[side], line)

@@ -1,0 +1,210 @@
+"""Draws every page of the window offscreen into PNG files.
+
+    python packaging/screenshots.py --library DIR --out DIR [--theme light|dark] [--scale 1|2]
+                                    [--text 100] [--size 1280x800] [--fake STATE] [--only NAME]
+
+With ``--library`` the real program answers from that library; with ``--fake STATE`` (empty, full,
+indexing, paused, refused, huge, readonly, failed) canned data of the tests is shown instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FONTS = ("/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/dejavu", "/usr/share/fonts")
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Draw every page of the window into PNG files.")
+    parser.add_argument("--library", type=Path, help="library whose content is shown")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the pictures")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--scale", type=int, choices=(1, 2), default=1, help="device pixels per logical pixel")
+    parser.add_argument("--text", type=int, default=100, help="size of all text in per cent")
+    parser.add_argument("--size", default="1280x800", help="logical size of the window")
+    parser.add_argument("--fake", default="", help="state of the canned data, instead of a library")
+    parser.add_argument("--query", default="", help="words to search for")
+    parser.add_argument("--only", default="", help="only pictures whose name holds this")
+    options = parser.parse_args(arguments)
+    if not options.library and not options.fake:
+        parser.error("name a --library, or --fake STATE")
+    return options
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parse(arguments)
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    os.environ["QT_SCALE_FACTOR"] = str(options.scale)
+    os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
+    if "QT_QPA_FONTDIR" not in os.environ:
+        found = next((folder for folder in FONTS if Path(folder).is_dir()), "")
+        if found:
+            os.environ["QT_QPA_FONTDIR"] = found
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "ui")]
+    with tempfile.TemporaryDirectory() as home:
+        if options.fake:
+            os.environ["SBERT_DESKTOP_HOME"] = home
+        return Camera(options).run()
+
+
+class Camera:
+    """Takes the pictures, one after the other."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.taken = 0
+        options.out.mkdir(parents=True, exist_ok=True)
+
+    def run(self) -> int:
+        from PySide6.QtGui import QFont
+        from PySide6.QtWidgets import QApplication
+
+        from sbert_desktop.settings import Settings
+        from sbert_desktop.ui.main_window import MainWindow
+        from sbert_desktop.ui.theme import theme
+
+        self.app = QApplication([])
+        font = QFont(self.app.font())
+        font.setPixelSize(13)  # the size of a usual desktop; the offscreen platform's own is smaller
+        self.app.setFont(font)
+        self.app.setQuitOnLastWindowClosed(False)
+        with tempfile.TemporaryDirectory() as folder:
+            settings = Settings(Path(folder) / "settings.toml")
+            settings.set("appearance.theme", self.options.theme)
+            settings.set("appearance.text_scale", self.options.text)
+            settings.set("appearance.reduce_motion", True)
+            theme.apply(scheme=self.options.theme, text_scale=self.options.text, reduce_motion=True)
+            library = self.options.library or Path(folder) / "library"
+            self.window = MainWindow(library)
+            width, _, height = self.options.size.partition("x")
+            self.window.resize(int(width), int(height))
+            self.window.show()
+            self.settle(0.1)
+            self.take("00-opening")
+            if self.options.fake == "failed":
+                from sbert_desktop.domain import Failure
+
+                self.window.show_opening_failure(Failure(
+                    "library-newer", "This library was written by a newer version of the program.",
+                    "Install that version, or name another library."))
+                self.take("00-failed")
+            else:
+                commands = self.commands(settings, library)
+                self.window.connect_program(commands)
+                self.wait(lambda: self.window.desk is not None and self.window.desk.library is not None)
+                self.pictures()
+            self.window.close()
+            self.wait(lambda: not self.window.isVisible())
+            self.settle(0.3)
+        print(f"{self.taken} pictures in {self.options.out}")
+        return 0
+
+    def commands(self, settings: object, library: Path):
+        if self.options.fake:
+            from fake_app import FakeApp
+
+            return FakeApp(settings, state=self.options.fake)
+        from sbert_desktop.app.facade import App
+
+        return App(library, settings)
+
+    def pictures(self) -> None:
+        window = self.window
+        window.show_page("search")
+        self.settle(0.3)
+        self.take("01-search-start")
+        query = self.options.query or "when do I get my deposit back"
+        window.search_for(query)
+        self.settle(1.5 if self.options.fake else 4.0)
+        self.take("02-search")
+        window.show_page("models")
+        self.settle(0.4)
+        self.take("03-models")
+        window.show_page("library")
+        self.settle(0.6)
+        self.take("04-library")
+        page = window.page("library")
+        for at, name in ((1, "recent"), (2, "health")):
+            page.tabs.setCurrentIndex(at)
+            self.settle(0.4)
+            self.take(f"05-library-{name}")
+        page.tabs.setCurrentIndex(0)
+        window.show_page("settings")
+        self.settle(0.2)
+        self.take("06-settings")
+        window.open_palette()
+        self.settle(0.2)
+        self.take("07-palette")
+        window.palette_sheet.edit.setText("fold")
+        self.settle(0.1)
+        self.take("07-palette-typed")
+        window.palette_sheet.close_sheet()
+        window.open_shortcuts()
+        self.settle(0.1)
+        self.take("08-shortcuts")
+        window.shortcuts_sheet.close_sheet()
+        window.drop.offer((Path.home() / "Documents", Path.home() / "Notes"))
+        self.settle(0.1)
+        self.take("09-drop")
+        window.drop.hide()
+        if self.options.fake:
+            self.fake_pictures()
+
+    def fake_pictures(self) -> None:
+        from sbert_desktop.app.views import UnreadLanguage
+        from sbert_desktop.ui.library.adding import add_folders
+
+        window = self.window
+        desk = window.desk
+        window.show_page("library")
+        desk.commands.delay = 0.6
+        sheet = add_folders(window, desk, (Path.home() / "Documents",))
+        self.settle(0.2)
+        self.take("10-add-measuring")
+        self.settle(0.8)
+        self.take("11-add")
+        sheet.close_sheet()
+        desk.commands.delay = 0.0
+        desk.commands.unread = (UnreadLanguage("de", "German", 4031),)
+        add_folders(window, desk, (Path.home() / "Documents", Path.home() / "Archiv"))
+        self.settle(0.3)
+        self.take("12-add-languages")
+        sheet.close_sheet()
+        desk.toast("Removed Documents from the library; its files are untouched", action="Undo", run=lambda: None)
+        self.settle(0.3)
+        self.take("13-toast")
+
+    # ---- plumbing
+
+    def settle(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.app.processEvents()
+            time.sleep(0.005)
+
+    def wait(self, until: Callable[[], bool], seconds: float = 30.0) -> None:
+        end = time.monotonic() + seconds
+        while not until():
+            if time.monotonic() > end:
+                raise TimeoutError("the window did not come to the state that was waited for")
+            self.settle(0.02)
+
+    def take(self, name: str) -> None:
+        if self.options.only not in name:
+            return
+        self.settle(0.05)
+        file = self.options.out / f"{name}-{self.options.theme}{'@2x' if self.options.scale == 2 else ''}.png"
+        if not self.window.grab().save(str(file)):
+            raise OSError(f"{file} could not be written")
+        self.taken += 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

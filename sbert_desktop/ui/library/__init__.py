@@ -1,0 +1,1 @@
+"""The Library page: folders, progress, problems, what was read, index health."""

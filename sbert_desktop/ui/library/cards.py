@@ -1,0 +1,176 @@
+"""A folder of the library as a card."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from sbert_desktop.app.views import FolderView, IndexProgress
+from sbert_desktop.domain import display_path, short_path
+from sbert_desktop.ui import icons, words
+from sbert_desktop.ui.library.welcome import IconMark
+from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import (
+    Button,
+    ElidedLabel,
+    IconButton,
+    KeyboardFocus,
+    Label,
+    ProgressBar,
+    Tag,
+    menu,
+    name,
+    paint_box,
+    paint_focus,
+)
+
+
+def state_words(view: FolderView, now: float | None = None) -> tuple[str, str, str]:
+    """Gives icon, tone and words of a folder's state."""
+    if view.state == "missing":
+        return "warning", "danger", "Folder not found; what was read stays findable"
+    if view.state == "indexing":
+        return "refresh", "muted", "Indexing now"
+    if view.state == "paused":
+        return "pause", "muted", "Paused"
+    if view.state == "waiting":
+        return "clock", "muted", "Waiting, next in line"
+    if view.embedded < view.documents:
+        return "clock", "muted", f"{words.count(view.documents - view.embedded)} findable by words only"
+    changed = f", last change {words.ago(view.last_change, now)}" if view.last_change else ""
+    return "check", "good", f"Up to date{changed}"
+
+
+def card_icon(view: FolderView) -> str:
+    """Gives the icon that suits a folder's name."""
+    own = view.path.name.casefold()
+    return {"mail": "mail", "mails": "mail", "notes": "note"}.get(own, "folder")
+
+
+class FolderCard(KeyboardFocus, QFrame):
+    """One folder: name, path, documents, state, problems, and a menu. Focusable; Enter shows it."""
+
+    problemsAsked = Signal(object)  # Path
+    searchAsked = Signal(object)
+    revealAsked = Signal(object)
+    checkAsked = Signal(object)
+    removeAsked = Signal(object)
+
+    def __init__(self, view: FolderView, number: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = view
+        self._number = number
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 8, 8, 10)
+        column.setSpacing(2)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        self._mark = IconMark(card_icon(view))
+        self._title = ElidedLabel(role="strong", object_name=f"folder_{number}_title")
+        self.problems = Button("", kind="warn", size="small", icon="warning", object_name=f"folder_{number}_problems")
+        self._tag = Tag("", "danger", icon="warning", object_name=f"folder_{number}_tag")
+        self.more = IconButton("more", "Folder menu", object_name=f"folder_{number}_menu")
+        head.addWidget(self._mark)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._tag)
+        head.addWidget(self.problems)
+        head.addWidget(self.more)
+        column.addLayout(head)
+        self._path = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle, role="meta", tone="muted",
+                                 object_name=f"folder_{number}_path")
+        column.addWidget(self._path)
+        column.addStretch(1)
+        self._count = Label(object_name=f"folder_{number}_count")
+        column.addWidget(self._count)
+        self._bar = ProgressBar(object_name=f"folder_{number}_bar", accessible="Folder progress")
+        line = QHBoxLayout()
+        line.setContentsMargins(0, 0, 8, 0)
+        line.addWidget(self._bar)
+        column.addLayout(line)
+        column.addSpacing(2)
+        foot = QHBoxLayout()
+        foot.setSpacing(6)
+        self._sign = IconMark("check", "good", 14)
+        self._state = ElidedLabel(role="meta", tone="muted", object_name=f"folder_{number}_state")
+        foot.addWidget(self._sign)
+        foot.addWidget(self._state, 1)
+        column.addLayout(foot)
+        self.problems.clicked.connect(lambda: self.problemsAsked.emit(self._view.path))
+        self.more.clicked.connect(self._open_menu)
+        self.set_view(view)
+
+    @property
+    def view(self) -> FolderView:
+        """The folder shown."""
+        return self._view
+
+    def set_view(self, view: FolderView, progress: IndexProgress | None = None) -> None:
+        """Shows a folder's state."""
+        self._view = view
+        title = display_path(view.path.name or str(view.path))
+        self._title.set_full_text(title)
+        self._path.set_full_text(short_path(view.path))
+        working = view.state in ("indexing", "waiting", "paused") or view.embedded < view.documents
+        if working:
+            self._count.setText(f"{words.count(view.embedded)} of {words.counted(view.documents, 'document')}")
+        else:
+            self._count.setText(words.counted(view.documents, "document"))
+        self._bar.setVisible(working and view.documents > 0)
+        self._bar.set_fraction(view.embedded / view.documents if view.documents else None)
+        self._bar.set_paused(view.state == "paused")
+        icon, tone, text = state_words(view)
+        self._sign.set_icon(icon, tone)
+        theme.set_tone(self._state, "danger" if tone == "danger" else "muted")
+        self._state.set_full_text(text)
+        self._tag.setVisible(view.state == "missing")
+        self._tag.set_text("Not found")
+        self.problems.setVisible(view.problems > 0 and view.state != "missing")
+        self.problems.setText(words.counted(view.problems, "problem"))
+        spoken = f"{title}, {self._count.text()}, {text}"
+        if view.problems:
+            spoken += f", {words.counted(view.problems, 'problem')}"
+        name(self, f"folder_{self._number}", spoken, "Enter searches in this folder, the menu key opens its menu")
+        self.more.setAccessibleName(f"Menu of {title}")
+
+    def sizeHint(self) -> QSize:
+        lines = theme.line("body") * 2 + theme.line("meta") * 2
+        return QSize(280, max(120, -(-(lines + 62) // 4) * 4))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, self.sizeHint().height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.searchAsked.emit(self._view.path)
+        elif event.key() == Qt.Key.Key_Delete:
+            self.removeAsked.emit(self._view.path)
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self._make_menu().popup(event.globalPos())
+
+    def _open_menu(self) -> None:
+        self._make_menu().popup(self.more.mapToGlobal(self.more.rect().bottomLeft()))
+
+    def _make_menu(self):
+        made = menu(self, f"folder_{self._number}_actions", "Folder")
+        made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        path = self._view.path
+        made.addAction(icons.icon("search", 16), "Search", lambda: self.searchAsked.emit(path))
+        made.addAction(icons.icon("reveal", 16), "Show in file manager", lambda: self.revealAsked.emit(path))
+        made.addAction(icons.icon("refresh", 16), "Check for changes now\tF5", lambda: self.checkAsked.emit(path))
+        if self._view.problems:
+            made.addAction(icons.icon("warning", 16), "Show its problems", lambda: self.problemsAsked.emit(path))
+        made.addSeparator()
+        made.addAction(icons.icon("close", 16), "Remove from the library\tDel", lambda: self.removeAsked.emit(path))
+        return made
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        paint_box(painter, self.rect(), "raised", "muted" if self.underMouse() else "border")
+        if self.shows_focus():
+            paint_focus(painter, self.rect())

@@ -1,0 +1,272 @@
+"""The Library page: empty it invites, filled it shows folders, progress, problems and health."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+
+from sbert_desktop.app.views import FolderView, IndexProgress, LibraryView
+from sbert_desktop.domain import Finished, Outcome, display_path
+from sbert_desktop.ui import words
+from sbert_desktop.ui.library.cards import FolderCard
+from sbert_desktop.ui.library.health import HealthTab
+from sbert_desktop.ui.library.problems import ProblemsTab
+from sbert_desktop.ui.library.progress_panel import ProgressPanel
+from sbert_desktop.ui.library.recent import RecentTab
+from sbert_desktop.ui.library.tab_bar import Tabs
+from sbert_desktop.ui.library.welcome import Welcome
+from sbert_desktop.ui.page import Action, Desk, Page
+from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import Button, Card, FlowLayout, Label, Line, SkeletonList, name
+
+PROBLEMS, RECENT, HEALTH = range(3)
+
+
+class LibraryPage(Page):
+    """Folders as cards; below them Problems, Recently read and Index health."""
+
+    key: ClassVar[str] = "library"
+    title: ClassVar[str] = "Library"
+    icon: ClassVar[str] = "library"
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._cards: dict[Path, FolderCard] = {}
+        self._number = 0
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._build_head())
+        self.stack = QStackedWidget()
+        self.stack.setObjectName("library_stack")
+        self.loading = SkeletonList(4, row_height=120, object_name="library_loading")
+        self.welcome = Welcome(desk)
+        self.full = self._build_full()
+        for widget in (self.loading, self.welcome, self.full):
+            self.stack.addWidget(widget)
+        column.addWidget(self.stack, 1)
+        # the lists below are asked for again at most every two seconds while indexing runs
+        self._late = QTimer(self)
+        self._late.setSingleShot(True)
+        self._late.setInterval(2000)
+        self._late.timeout.connect(self._reload_tab)
+        desk.libraryChanged.connect(self._on_library_changed)
+        desk.indexProgressed.connect(self._on_index_progressed)
+        desk.indexFinished.connect(self._on_index_finished)
+        theme.themeChanged.connect(self._fit)
+        if desk.library is not None:
+            self._on_library_changed(desk.library)
+        if desk.index_progress is not None:
+            self._on_index_progressed(desk.index_progress)
+
+    def _build_head(self) -> QHBoxLayout:
+        head = QHBoxLayout()
+        head.setContentsMargins(16, 12, 16, 12)
+        head.setSpacing(12)
+        head.addWidget(Label("Library", role="page_title", object_name="library_title"))
+        head.addStretch(1)
+        self.check = Button("Check for changes", icon="refresh", object_name="library_check",
+                            tip="Look for new and changed files (F5)")
+        self.add = Button("Add folder...", kind="primary", icon="plus", object_name="library_add",
+                          tip="Add a folder (Ctrl+O), or drop it on the window")
+        self.check.clicked.connect(lambda: self.desk.check_for_changes())
+        self.add.clicked.connect(lambda: self.desk.add_folders())
+        self.check.setVisible(False)
+        self.add.setVisible(False)
+        head.addWidget(self.check)
+        head.addWidget(self.add)
+        return head
+
+    def _build_full(self) -> QWidget:
+        full = QWidget()
+        full.setObjectName("library_full")
+        column = QVBoxLayout(full)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        top = QVBoxLayout()
+        top.setContentsMargins(16, 0, 16, 0)
+        top.setSpacing(16)
+        self.progress = ProgressPanel(self.desk)
+        self.progress.setVisible(False)
+        top.addWidget(self.progress)
+        self.pending = Card(fill="warn_soft", edge=None)
+        name(self.pending, "library_pending", "Files that are gone")
+        row = QHBoxLayout(self.pending)
+        row.setContentsMargins(16, 8, 12, 8)
+        self.pending_text = Label(wrap=True, object_name="library_pending_text")
+        self.pending_apply = Button("Remove them", size="small", object_name="library_pending_apply")
+        self.pending_apply.clicked.connect(lambda: self.desk.check_for_changes(confirm_removals=True))
+        row.addWidget(self.pending_text, 1)
+        row.addWidget(self.pending_apply)
+        self.pending.setVisible(False)
+        top.addWidget(self.pending)
+        self.cards_area = QScrollArea()
+        name(self.cards_area, "library_folders", "Folders")
+        self.cards_area.setWidgetResizable(True)
+        self.cards_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.cards_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._cards_host = QWidget()
+        self._cards_host.setObjectName("library_folders_content")
+        self._flow = FlowLayout(self._cards_host, gap=16, least=280)
+        self.cards_area.setWidget(self._cards_host)
+        top.addWidget(self.cards_area)
+        column.addLayout(top)
+        column.addSpacing(12)
+        self.tabs = Tabs(object_name="library_tabs", accessible="Library details")
+        for text in ("Problems", "Recently read", "Index health"):
+            self.tabs.add(text)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(16, 0, 16, 0)
+        bar.addWidget(self.tabs)
+        bar.addStretch(1)
+        column.addLayout(bar)
+        column.addWidget(Line())
+        self.tab_stack = QStackedWidget()
+        self.tab_stack.setObjectName("library_tab_pages")
+        self.problems = ProblemsTab(self.desk)
+        self.recent = RecentTab(self.desk)
+        self.health = HealthTab()
+        for widget in (self.problems, self.recent, self.health):
+            self.tab_stack.addWidget(widget)
+        column.addWidget(self.tab_stack, 1)
+        self.tabs.currentChanged.connect(self._on_tab_changed)
+        return full
+
+    # ---- for the window
+
+    def activate(self) -> None:
+        self._reload_tab()
+        self.welcome.look_around()
+
+    def focus_first(self) -> None:
+        if self.stack.currentWidget() is self.welcome:
+            self.welcome.zone.choose.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif self._cards:
+            next(iter(self._cards.values())).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def actions_list(self) -> Sequence[Action]:
+        out = []
+        if self.stack.currentWidget() is self.full:
+            for at, text in ((PROBLEMS, "problems"), (RECENT, "recently read documents"), (HEALTH, "index health")):
+                out.append(Action(f"library_tab_{at}", f"Show {text}", lambda at=at: self.tabs.setCurrentIndex(at),
+                                  icon="library"))
+        out += [Action(f"remove_{number}", f"Remove folder {display_path(path.name)}",
+                       lambda path=path: self.remove(path), icon="close", note="from the library; its files stay")
+                for number, path in enumerate(self._cards)]
+        return out
+
+    def save_state(self) -> dict[str, object]:
+        return {"tab": self.tabs.currentIndex()}
+
+    def restore_state(self, state: dict[str, object]) -> None:
+        tab = state.get("tab")
+        if isinstance(tab, int) and 0 <= tab < self.tabs.count():
+            self.tabs.setCurrentIndex(tab)
+
+    def remove(self, folder: Path) -> None:
+        """Takes a folder out of the library at once; it is erased only when Undo is no longer offered."""
+        commands = self.desk.commands
+        title = display_path(folder.name or str(folder))
+
+        def removed(_: object) -> None:
+            self.desk.toast(f"Removed {title} from the library; its files are untouched", action="Undo",
+                            run=lambda: self.desk.start(commands.undo_remove(folder)),
+                            expired=lambda: commands.finish_removals())
+
+        self.desk.start(commands.remove_folder(folder), removed)
+
+    # ---- what the program says
+
+    def _on_library_changed(self, view: LibraryView) -> None:
+        empty = not view.folders
+        self.stack.setCurrentWidget(self.welcome if empty else self.full)
+        self.add.setVisible(not empty)
+        self.check.setVisible(not empty)
+        self.check.setEnabled(not view.read_only)
+        self.add.setEnabled(not view.read_only)
+        self._show_folders(view.folders)
+        self.tabs.set_count(PROBLEMS, words.count(view.problems) if view.problems else "", "warn")
+        self.health.set_library(view)
+        if empty and self.isVisible():
+            self.welcome.look_around()
+        if not self._late.isActive():
+            self._late.start()
+
+    def _show_folders(self, folders: Sequence[FolderView]) -> None:
+        wanted = {folder.path for folder in folders}
+        for path in [path for path in self._cards if path not in wanted]:
+            card = self._cards.pop(path)
+            self._flow.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        for folder in folders:
+            known = self._cards.get(folder.path)
+            if known is not None:
+                known.set_view(folder)
+            else:
+                self._cards[folder.path] = self._make_card(folder)
+        self._fit()
+
+    def _make_card(self, folder: FolderView) -> FolderCard:
+        card = FolderCard(folder, self._number)
+        self._number += 1
+        card.problemsAsked.connect(self._show_problems_of)
+        card.searchAsked.connect(self._search_in)
+        card.revealAsked.connect(lambda path: self.desk.start(self.desk.commands.reveal(path)))
+        card.checkAsked.connect(lambda _: self.desk.check_for_changes())
+        card.removeAsked.connect(self.remove)
+        self._flow.addWidget(card)
+        return card
+
+    def _search_in(self, folder: Path) -> None:
+        self.desk.searchInRequested.emit(folder)
+
+    def _show_problems_of(self, folder: Path) -> None:
+        self.tabs.setCurrentIndex(PROBLEMS)
+        self.problems.show_folder(folder)
+        self.problems.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_index_progressed(self, progress: IndexProgress | None) -> None:
+        self.progress.setVisible(progress is not None)
+        self.check.setVisible(progress is None and self.stack.currentWidget() is self.full)
+        if progress is not None:
+            self.progress.set_progress(progress)
+
+    def _on_index_finished(self, finished: Finished) -> None:
+        pending = self.desk.removals_pending
+        self.pending.setVisible(pending > 0)
+        if pending:
+            self.pending_text.setText(
+                f"{words.counted(pending, 'file')} of your folders are gone. Their entries were kept, in case a drive "
+                "is away.")
+        if finished.outcome is Outcome.DONE:
+            self._reload_tab()
+
+    def _on_tab_changed(self, at: int) -> None:
+        self.tab_stack.setCurrentIndex(at)
+        self._reload_tab()
+
+    def _reload_tab(self) -> None:
+        if not self.isVisible() or self.stack.currentWidget() is not self.full:
+            return
+        if self.tabs.currentIndex() == PROBLEMS:
+            self.problems.reload()
+        elif self.tabs.currentIndex() == RECENT:
+            self.recent.reload()
+
+    # ---- layout
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        width = max(200, self.width() - 32)
+        need = self._flow.heightForWidth(width)
+        # many folders scroll in their own area, so that the list below keeps its place
+        self.cards_area.setFixedHeight(max(0, min(need, max(136, int(self.height() * 0.40)))))

@@ -1,0 +1,264 @@
+"""Tables of the Library page: one look, keyboard and context menus for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from sbert_desktop.ui import icons
+from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import name, paint_focus, paint_tag, plain_tip, tag_width
+
+Index = QModelIndex | QPersistentModelIndex
+IconRole = Qt.ItemDataRole.UserRole + 1
+ToneRole = Qt.ItemDataRole.UserRole + 2
+TagRole = Qt.ItemDataRole.UserRole + 3
+RowRole = Qt.ItemDataRole.UserRole + 4
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its head, its text of a row, and how it looks.
+
+    ``elide`` middle for paths. ``tag`` gives (tone, icon) to paint the text as a tag. ``width`` 0
+    means that the column takes what is left.
+    """
+
+    head: str
+    text: Callable[[object], str]
+    width: int = 0
+    role: str = "body"
+    tone: str = "text"
+    elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight
+    right: bool = False
+    icon: Callable[[object], str] | None = None
+    tag: Callable[[object], tuple[str, str]] | None = None
+    tip: Callable[[object], str] | None = None
+    key: Callable[[object], object] | None = None
+
+
+class RowsModel(QAbstractTableModel):
+    """Rows of any record, shown through columns; sorts by a column's key."""
+
+    def __init__(self, columns: Sequence[Column], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.columns = tuple(columns)
+        self.rows: list[object] = []
+
+    def set_rows(self, rows: Sequence[object]) -> None:
+        """Shows other rows."""
+        self.beginResetModel()
+        self.rows = list(rows)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  Qt's own signature
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  Qt's own signature
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        column, row = self.columns[index.column()], self.rows[index.row()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return column.text(row)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(column.tip(row) if column.tip is not None else column.text(row))
+        if role == RowRole:
+            return row
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if orientation == Qt.Orientation.Horizontal:
+            if role == Qt.ItemDataRole.DisplayRole:
+                return self.columns[section].head
+            if role == Qt.ItemDataRole.TextAlignmentRole:
+                side = Qt.AlignmentFlag.AlignRight if self.columns[section].right else Qt.AlignmentFlag.AlignLeft
+                return int(side | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        if not 0 <= column < len(self.columns):
+            return
+        spec = self.columns[column]
+        key = spec.key or (lambda row: spec.text(row).casefold())
+        self.layoutAboutToBeChanged.emit()
+        self.rows.sort(key=key, reverse=order == Qt.SortOrder.DescendingOrder)  # type: ignore[arg-type]
+        self.layoutChanged.emit()
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Paints a cell: fill of the row, icon, text in its tone, or a tag; one line below each row."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        model = index.model()
+        assert isinstance(model, RowsModel)
+        column, row = model.columns[index.column()], model.rows[index.row()]
+        rect: QRect = option.rect
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        if chosen:
+            painter.fillRect(rect, theme.color("selected"))
+            if index.column() == 0:
+                painter.fillRect(QRect(rect.x(), rect.y(), 3, rect.height()), theme.color("accent"))
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(rect, theme.color("hover"))
+        painter.fillRect(QRect(rect.x(), rect.bottom(), rect.width(), 1), theme.color("border"))
+        first, last = index.column() == 0, index.column() == len(model.columns) - 1
+        box = rect.adjusted(16 if first else 8, 0, -16 if last else -8, 0)
+        text = column.text(row)
+        if column.icon is not None:
+            icons.paint(painter, column.icon(row), QRect(box.x(), box.center().y() - 7, 16, 16),
+                        "accent" if chosen else "muted")
+            box.setLeft(box.left() + 24)
+        if column.tag is not None and text:
+            tone, icon = column.tag(row)
+            height = theme.height(20, role="meta", padding=4)
+            tag = QRect(box.x(), box.center().y() - height // 2 + 1, min(box.width(), tag_width(text, icon)), height)
+            paint_tag(painter, tag, text, tone, icon)
+        else:
+            self._paint_text(painter, box, column, text, strong=chosen and first)
+        if option.state & QStyle.StateFlag.State_HasFocus and chosen and first:
+            paint_focus(painter, rect.adjusted(0, 0, 0, -1))
+
+    @staticmethod
+    def _paint_text(painter: QPainter, box: QRect, column: Column, text: str, *, strong: bool) -> None:
+        font = theme.font("strong") if strong else \
+            theme.numbers_font(column.role) if column.right else theme.font(column.role)
+        painter.setFont(font)
+        painter.setPen(theme.color(column.tone))
+        side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+        shown = painter.fontMetrics().elidedText(text.replace("\n", " "), column.elide, box.width())
+        painter.drawText(box, int(side | Qt.AlignmentFlag.AlignVCenter), shown)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(80, theme.height(32, padding=12))
+
+
+class Table(QTableView):
+    """A table that fills its width; Enter and a double click activate a row, the menu key its menu."""
+
+    rowActivated = Signal(object)
+    menuAsked = Signal(object, object)  # row, global position
+    currentRowChanged = Signal(object)
+
+    def __init__(self, columns: Sequence[Column], *, object_name: str, accessible: str, sortable: bool = True,
+                 parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows_model = RowsModel(columns, self)
+        self.setModel(self.rows_model)
+        self.setItemDelegate(RowDelegate(self))
+        name(self, object_name, accessible)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setMouseTracking(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.verticalHeader().hide()
+        self.verticalHeader().setObjectName(f"{object_name}_rows")
+        head = self.horizontalHeader()
+        head.setObjectName(f"{object_name}_head")
+        head.setHighlightSections(False)
+        head.setSectionsClickable(sortable)
+        head.setMinimumSectionSize(56)
+        self._order = (-1, Qt.SortOrder.AscendingOrder)
+        if sortable:
+            head.sectionClicked.connect(self._on_head_clicked)
+        self.customContextMenuRequested.connect(self._on_menu)
+        self.doubleClicked.connect(lambda index: self.rowActivated.emit(index.data(RowRole)))
+        self.selectionModel().currentRowChanged.connect(
+            lambda now, _before: self.currentRowChanged.emit(now.data(RowRole) if now.isValid() else None))
+        theme.themeChanged.connect(self._fit)
+        self._fit()
+
+    def set_rows(self, rows: Sequence[object]) -> None:
+        """Shows other rows; the row chosen stays chosen if it is still there."""
+        before = self.current_row()
+        self.rows_model.set_rows(rows)
+        if self._order[0] >= 0:
+            self.rows_model.sort(*self._order)
+        if before in self.rows_model.rows:
+            self.selectRow(self.rows_model.rows.index(before))
+
+    def current_row(self) -> object | None:
+        """Gives the record of the row chosen."""
+        index = self.currentIndex()
+        return index.data(RowRole) if index.isValid() else None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        row = self.current_row()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row is not None:
+            self.rowActivated.emit(row)
+            return
+        super().keyPressEvent(event)
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._share_width()
+
+    def _fit(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(theme.height(32, padding=12))
+        head = self.horizontalHeader()
+        head.setFixedHeight(theme.height(28, role="meta", padding=10))
+        head.setFont(theme.font("meta"))
+        self._share_width()
+
+    def _share_width(self) -> None:
+        # fixed columns shrink together when the table is narrow; the rest goes to those without a width
+        columns = self.rows_model.columns
+        room = self.viewport().width()
+        grow = theme.line("body") / 16 if theme.line("body") > 16 else 1.0
+        fixed = sum(column.width * grow for column in columns)
+        open_ones = sum(1 for column in columns if not column.width)
+        share = min(1.0, (room - 140 * open_ones) / fixed) if fixed else 1.0
+        head = self.horizontalHeader()
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        left = room
+        for at, column in enumerate(columns):
+            if column.width:
+                width = max(56, int(column.width * grow * share))
+                head.resizeSection(at, width)
+                left -= width
+        for at, column in enumerate(columns):
+            if not column.width:
+                head.resizeSection(at, max(80, left // open_ones))
+
+    def _on_head_clicked(self, section: int) -> None:
+        before, order = self._order
+        down, up = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
+        self._order = (section, down if before == section and order == up else up)
+        self.rows_model.sort(*self._order)
+        self.horizontalHeader().setSortIndicatorShown(False)
+
+    def _on_menu(self, position) -> None:
+        index = self.indexAt(position)
+        if not index.isValid():
+            index = self.currentIndex()
+            position = self.visualRect(index).center()
+        if index.isValid():
+            self.selectRow(index.row())
+            self.menuAsked.emit(index.data(RowRole), self.viewport().mapToGlobal(position))

@@ -1,0 +1,249 @@
+"""Settings: every row is made from the schema; a change applies at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSpinBox, QVBoxLayout, QWidget
+
+from sbert_desktop.errors import UsageError
+from sbert_desktop.settings import GROUPS, SCHEMA, Setting, Settings, Value
+from sbert_desktop.ui.page import Action, Desk, Page
+from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import (
+    CheckBox,
+    ComboBox,
+    IconButton,
+    Label,
+    Line,
+    SearchBox,
+    announce,
+    name,
+)
+
+
+def shown_value(setting: Setting, value: Value) -> str:
+    """Gives a value in the words of the dialog."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    for key, text in setting.choices:
+        if key == value:
+            return text
+    number = f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{number} {setting.unit}".strip()
+
+
+class SettingRow(QWidget):
+    """One setting: label and help on the left, its control and its reset on the right."""
+
+    def __init__(self, setting: Setting, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setting = setting
+        self._settings = settings
+        slug = setting.key.replace(".", "_")
+        self.setObjectName(f"setting_{slug}_row")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 10, 0, 10)
+        row.setSpacing(16)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(Label(setting.label, role="medium", object_name=f"setting_{slug}_label"))
+        default = f"Default: {shown_value(setting, setting.default)}"
+        texts.addWidget(Label(f"{setting.help} {default}.".strip(), role="meta", tone="muted", wrap=True,
+                              object_name=f"setting_{slug}_help"))
+        row.addLayout(texts, 1)
+        self.control = self._make_control(slug)
+        row.addWidget(self.control, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.reset = IconButton("undo", f"Reset {setting.label} to its default", object_name=f"setting_{slug}_reset")
+        self.reset.clicked.connect(self._on_reset)
+        policy = self.reset.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.reset.setSizePolicy(policy)
+        row.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.control.setAccessibleDescription(f"{setting.help} {default}".strip())
+        self.show_value()
+
+    def _make_control(self, slug: str) -> QWidget:
+        setting = self.setting
+        if isinstance(setting.default, bool):
+            box = CheckBox(object_name=f"setting_{slug}", accessible=setting.label)
+            box.clicked.connect(lambda checked: self._set(checked))
+            return box
+        if setting.choices:
+            combo = ComboBox(object_name=f"setting_{slug}", accessible=setting.label)
+            for key, text in setting.choices:
+                combo.addItem(text, key)
+            combo.activated.connect(lambda at: self._set(combo.itemData(at)))
+            return combo
+        spin = QSpinBox()
+        name(spin, f"setting_{slug}", setting.label)
+        spin.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        spin.setRange(int(setting.minimum or 0), int(setting.maximum or 2_000_000_000))
+        spin.setGroupSeparatorShown(True)
+        spin.setSuffix(f" {setting.unit}" if setting.unit else "")
+        spin.setKeyboardTracking(False)  # a half-typed number is no choice yet
+        spin.setSingleStep(10 if setting.unit == "%" else 1)
+        spin.setAlignment(Qt.AlignmentFlag.AlignRight)
+        spin.setFixedSize(160, theme.height(28, padding=10))
+        spin.lineEdit().setObjectName(f"setting_{slug}_edit")
+        spin.lineEdit().setAccessibleName(setting.label)
+        spin.valueChanged.connect(self._set)
+        spin.installEventFilter(self)
+        return spin
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Wheel:
+            event.ignore()  # a page that is scrolled must not change a number under the pointer
+            return True
+        return super().eventFilter(watched, event)
+
+    def show_value(self) -> None:
+        """Shows the value in force."""
+        value = self._settings[self.setting.key]
+        control = self.control
+        control.blockSignals(True)
+        if isinstance(control, CheckBox):
+            control.setChecked(bool(value))
+        elif isinstance(control, ComboBox):
+            control.setCurrentIndex(max(0, control.findData(value)))
+        elif isinstance(control, QSpinBox):
+            control.setValue(int(value))
+            control.setFixedHeight(theme.height(28, padding=10))
+        control.blockSignals(False)
+        self.reset.setVisible(value != self.setting.default)
+
+    def matches(self, text: str) -> bool:
+        """True when every word stands in this setting's words."""
+        setting = self.setting
+        here = " ".join((setting.label, setting.help, setting.key, GROUPS.get(setting.group, ""),
+                         *(choice for _, choice in setting.choices))).casefold()
+        return all(word in here for word in text.casefold().split())
+
+    def _set(self, value: object) -> None:
+        try:
+            self._settings.set(self.setting.key, value)
+        except UsageError as error:
+            announce(self, str(error))
+        self.show_value()
+
+    def _on_reset(self) -> None:
+        self._settings.reset(self.setting.key)
+        self.show_value()
+        self.control.setFocus()
+        announce(self, f"{self.setting.label} is {shown_value(self.setting, self.setting.default)} again")
+
+
+class SettingsPage(Page):
+    """All settings in groups, with a search box."""
+
+    key: ClassVar[str] = "settings"
+    title: ClassVar[str] = "Settings"
+    icon: ClassVar[str] = "settings"
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        head = QHBoxLayout()
+        head.setContentsMargins(16, 12, 16, 12)
+        head.addWidget(Label("Settings", role="page_title", object_name="settings_title"))
+        head.addStretch(1)
+        self.search = SearchBox("Find a setting", object_name="settings_search", accessible="Find a setting", height=32,
+                                role="body")
+        self.search.setMaximumWidth(280)
+        head.addWidget(self.search, 1)
+        column.addLayout(head)
+        column.addWidget(Line())
+        self.area = QScrollArea()
+        name(self.area, "settings_area", "Settings")
+        self.area.setWidgetResizable(True)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        content = QWidget()
+        content.setObjectName("settings_content")
+        outer = QHBoxLayout(content)
+        outer.setContentsMargins(16, 8, 16, 24)
+        outer.addStretch(1)
+        middle = QWidget()
+        middle.setMaximumWidth(720)
+        outer.addWidget(middle, 100)
+        outer.addStretch(1)
+        self._column = QVBoxLayout(middle)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self.rows: list[SettingRow] = []
+        self._groups: list[tuple[Label, list[tuple[SettingRow, Line]]]] = []
+        for group, title in GROUPS.items():
+            self._add_group(group, title)
+        self.nothing = Label("No setting is called that.", tone="muted", object_name="settings_nothing")
+        self.nothing.setVisible(False)
+        self._column.addWidget(self.nothing)
+        self._column.addStretch(1)
+        self.area.setWidget(content)
+        column.addWidget(self.area, 1)
+        self.search.textChanged.connect(self._on_search_changed)
+        desk.settingChanged.connect(self._on_setting_changed)
+        theme.themeChanged.connect(self._on_theme_changed)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(0)
+        self._later.timeout.connect(self._show_values)
+
+    def _add_group(self, group: str, title: str) -> None:
+        settings = [setting for setting in SCHEMA if setting.group == group]
+        if not settings:
+            return
+        heading = Label(title, role="section", object_name=f"settings_group_{group}")
+        heading.setContentsMargins(0, 16, 0, 4)
+        self._column.addWidget(heading)
+        rows = []
+        for setting in settings:
+            row = SettingRow(setting, self.desk.settings)
+            line = Line()
+            self._column.addWidget(row)
+            self._column.addWidget(line)
+            self.rows.append(row)
+            rows.append((row, line))
+        self._groups.append((heading, rows))
+
+    def focus_first(self) -> None:
+        self.search.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def actions_list(self) -> Sequence[Action]:
+        return [Action(f"setting_{row.setting.key}", f"Settings: {row.setting.label.lower()}",
+                       lambda row=row: self.show_setting(row), icon="settings") for row in self.rows]
+
+    def show_setting(self, row: SettingRow) -> None:
+        """Scrolls to a setting and puts the focus into it."""
+        self.search.set_text("")
+        self.area.ensureWidgetVisible(row)
+        row.control.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_search_changed(self, text: str) -> None:
+        found = 0
+        for heading, rows in self._groups:
+            any_here = False
+            for row, line in rows:
+                match = row.matches(text)
+                row.setVisible(match)
+                line.setVisible(match)
+                any_here = any_here or match
+                found += match
+            heading.setVisible(any_here)
+        self.nothing.setVisible(found == 0)
+        announce(self.search, f"{found} settings")
+
+    def _on_setting_changed(self, key: str) -> None:
+        for row in self.rows:
+            if row.setting.key == key:
+                row.show_value()
+
+    def _on_theme_changed(self) -> None:
+        self._later.start()
+
+    def _show_values(self) -> None:
+        for row in self.rows:
+            row.show_value()
