@@ -279,7 +279,7 @@ class Columns:
             found = connection.execute(
                 "SELECT r.row, r.passage FROM (SELECT DISTINCT id FROM change WHERE seq>? AND kind=?) c"
                 " CROSS JOIN segmented s ON s.segmentation=? AND s.content=c.id"
-                " CROSS JOIN row r ON r.passage>=s.first AND r.passage<s.first+s.passages AND r.space=?",
+                " CROSS JOIN row r INDEXED BY row_passage ON r.passage>=s.first AND r.passage<s.first+s.passages AND r.space=?",
                 (since, Change.CONTENT, segmentation, space.id),
             ).fetchall()
         if space.rows > len(self._row_passage):

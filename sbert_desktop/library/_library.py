@@ -582,7 +582,8 @@ class Library:
 
 
 def _known_file(row: tuple[Any, ...]) -> KnownFile:
-    return KnownFile(FileId(row[0]), row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], bool(row[9]))
+    device, inode = row[4] % 2**64, row[5] % 2**64  # kept as signed numbers
+    return KnownFile(FileId(row[0]), row[1], row[2], row[3], device, inode, row[6], row[7], row[8], bool(row[9]))
 
 
 def _path(raw: bytes) -> Path:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from sbert_desktop.library import _analysis
 from sbert_desktop.library._text import Slices
 
-EXACT_WEIGHT = 1.0
+EXACT_WEIGHT = 0.3
 STEM_WEIGHT = 1.0
 PRUNE_SHARE = 0.02  # Source: DESIGN section 10, p95 411 -> 24 ms at 200,000 passages
 PRUNE_FROM = 5_000  # passages; below, common words cost nothing
 QUERY_WORDS = 64
-TITLE_WORDS = False
+TITLE_WORDS = True
 QUERY_LANGUAGES = 3  # a query is stemmed in so many of the library's languages
 
 _Row = tuple[int, str, str]

@@ -160,16 +160,7 @@ class Writer:
             if content is not None and text is None and not problems:
                 stored = self._connection.execute("SELECT problems FROM content WHERE id=?", (content,)).fetchone()
                 problems = _text.unpack_problems(stored[0])
-            values = (
-                folder,
-                file.size,
-                file.mtime_ns,
-                file.device,
-                file.inode,
-                content,
-                file.content_hash,
-                time.time(),
-            )
+            values = (folder, *_stat(file), content, file.content_hash, time.time())
             key = (os.fsencode(file.path), file.member)
             row = self._connection.execute("SELECT id, content FROM file WHERE path=? AND member=?", key).fetchone()
             if row is None:
@@ -189,7 +180,7 @@ class Writer:
             self._set_problems(id_, problems)
             self._changes.add((Change.FILE, id_))
             if content is not None:
-                self._freshen(content, file.mtime_ns)
+                self._freshen(content, _stat(file)[1])
             if row is not None and row[1] is not None and row[1] != content:
                 self._forget([row[1]])
             return content
@@ -220,7 +211,7 @@ class Writer:
                 self._changes.add((Change.FILE, child))
             self._connection.execute(
                 "UPDATE file SET folder=?, path=?, member=?, size=?, mtime_ns=?, device=?, inode=? WHERE id=?",
-                (folder, *key, file.size, file.mtime_ns, file.device, file.inode, file_id),
+                (folder, *key, *_stat(file), file_id),
             )
             self._changes.add((Change.FILE, file_id))
 
@@ -229,7 +220,7 @@ class Writer:
         with self._change():
             self._connection.execute(
                 "UPDATE file SET size=?, mtime_ns=?, device=?, inode=? WHERE id=?",
-                (file.size, file.mtime_ns, file.device, file.inode, file_id),
+                (*_stat(file), file_id),
             )
             self._changes.add((Change.FILE, file_id))
 
@@ -552,6 +543,13 @@ class Writer:
 def input_sha(text: str) -> bytes:
     """Gives the identity of what the encoder sees: 16 bytes of sha256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def _stat(file: SourceFile) -> tuple[int, int, int, int]:
+    """Gives size, time, device and inode as SQLite's signed 64 bits can hold them."""
+    limit = 2**63
+    signed = [(value + limit) % (2 * limit) - limit for value in (file.device, file.inode)]
+    return file.size, max(-limit, min(limit - 1, file.mtime_ns)), signed[0], signed[1]
 
 
 def _next_id(connection: object, table: str) -> int:
