@@ -77,7 +77,8 @@ class FilterBar(QWidget):
         self.type_chip = Chip("Type", object_name="filter_type", parent=self)
         self.date_chip = Chip("Date", object_name="filter_date", parent=self)
         self.language_chip = Chip("Language", object_name="filter_language", parent=self)
-        self.similar_chip.hide()
+        for chip in (self.similar_chip, self.type_chip, self.language_chip):
+            chip.hide()  # until there is something to choose
         for chip in self.chips():
             row.addWidget(chip)
         self._folder_menu = menu(self, "filter_folder_menu", "Folder")
@@ -114,7 +115,7 @@ class FilterBar(QWidget):
         """Takes the choices from the library."""
         self._formats, self._languages = view.formats, view.languages
         self._folders = tuple(folder.path for folder in view.folders)
-        self.language_chip.setVisible(len(self._languages) > 1 or bool(self._filters.languages))
+        self._show()
 
     def set_filters(self, filters: Filters) -> None:
         """Chooses filters (the same as the person would) and tells."""
@@ -152,6 +153,8 @@ class FilterBar(QWidget):
         self.type_chip.set_value(listed(list(dict.fromkeys(type_word(kind) for kind in chosen.types))))
         self.date_chip.set_value(self._date_words if chosen.after is not None or chosen.before is not None else "")
         self.language_chip.set_value(listed([language_word(code) for code in chosen.languages]))
+        self.type_chip.setVisible(bool(self._formats or chosen.types))
+        self.language_chip.setVisible(len(self._languages) > 1 or bool(chosen.languages))
         layout = self.layout()
         if layout is not None:
             layout.invalidate()

@@ -136,6 +136,11 @@ class SearchPage(Panel):
         line.setSpacing(0)
         line.addWidget(self.count)
         line.addWidget(self.notes, 1)
+        # in the line, not above the list: appearing there would push the rows from under the pointer
+        self.newer = Button("", kind="link", size="small", icon="refresh", object_name="search_newer")
+        self.newer.hide()
+        line.addWidget(self.newer)
+        line.addSpacing(8)
         line.addWidget(self.sort)
         self.result_line = QWidget(self)
         self.result_line.setLayout(line)
@@ -144,13 +149,6 @@ class SearchPage(Panel):
         head.addWidget(self.result_line)
         column.addLayout(head)
         column.addWidget(Line(parent=self))
-        self.newer = Button("", kind="link", size="small", icon="refresh", object_name="search_newer")
-        self.newer.hide()
-        banner = QHBoxLayout()
-        banner.setContentsMargins(16, 0, 16, 0)
-        banner.addWidget(self.newer)
-        banner.addStretch(1)
-        column.addLayout(banner)
         self.stack = ResultArea(self.model, self._theme, self)
         self.list, self.start = self.stack.list, self.stack.start
         column.addWidget(self.stack, 1)
@@ -158,8 +156,8 @@ class SearchPage(Panel):
             QWidget.setTabOrder(first_widget, second)
 
     def _tab_order(self) -> list[QWidget]:
-        return [self.query.edit, self.query.clear_button, self.balance.slider, *self.filters.chips(), self.sort,
-                self.newer, self.start.list, self.list]
+        return [self.query.edit, self.query.clear_button, self.balance.slider, *self.filters.chips(), self.newer,
+                self.sort, self.start.clear_button, self.start.list, self.list]
 
     def _connect(self) -> None:
         session = self.session
@@ -169,6 +167,7 @@ class SearchPage(Panel):
         self.query.historyCleared.connect(self._clear_history)
         self.query.can_descend = self._can_descend
         self.balance.weightChanged.connect(self._on_weight)
+        self.balance.slider.sliderReleased.connect(self._remember_weight)
         self.filters.changed.connect(self._on_filters)
         self.filters.similarCleared.connect(self._leave_similar)
         self.sort.currentIndexChanged.connect(self._on_sort)
@@ -264,9 +263,13 @@ class SearchPage(Panel):
             edit.end(False)
 
     def _on_weight(self, weight: int) -> None:
-        self._commands.settings.set("search.words_weight", weight)
+        if not self.balance.slider.isSliderDown():  # a drag passes many values; only where it ends is kept
+            self._remember_weight()
         self._drop_waiting()
         self.session.set_words_weight(weight)
+
+    def _remember_weight(self) -> None:
+        self._commands.settings.set("search.words_weight", self.balance.weight())
 
     def _set_weight(self, weight: int) -> None:
         self.balance.set_weight(weight)

@@ -8,7 +8,9 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QStringListModel, Qt, S
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QHBoxLayout, QListView, QSizePolicy, QSlider, QWidget
 
+from sbert_desktop.ui.search.start import RecentDelegate
 from sbert_desktop.ui.search.text import collapse
+from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Label, SearchBox, announce, set_tip
 
 CLEAR = "Clear recent searches"
@@ -41,9 +43,18 @@ class QueryBox(SearchBox):
         popup.setObjectName("search_history")
         popup.setAccessibleName("Recent searches")
         self._completer.setPopup(popup)
+        popup.setItemDelegate(RecentDelegate(theme, popup, popup=True))  # after setPopup, which sets its own
+        popup.setMouseTracking(True)
+        popup.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        theme.themeChanged.connect(self._style_popup)
+        self._style_popup()
         self._completer.setMaxVisibleItems(10)
         self._completer.activated[QModelIndex].connect(self._on_chosen)  # type: ignore[index]
         self.edit.textEdited.connect(self.typed)
+
+    def _style_popup(self) -> None:
+        self._popup.setStyleSheet(f"QListView {{ background: {theme.hex('raised')}; "
+                                  f"border: 1px solid {theme.hex('muted')}; padding: 0; }}")
 
     @property
     def completer(self) -> QCompleter:

@@ -25,31 +25,39 @@ from sbert_desktop.ui.widgets import Button, Drawing, Label, paint_box, paint_fo
 RECENT = 8
 
 
-class _RecentDelegate(QStyledItemDelegate):
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+class RecentDelegate(QStyledItemDelegate):
+    """Rows of earlier queries with a clock; a row without one (``plain``) is a command."""
+
+    def __init__(self, theme: Theme, parent: QWidget, *, popup: bool = False) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._popup = popup  # the chosen row of a pop-up shows even while the focus is elsewhere
 
     def sizeHint(self, option: QStyleOptionViewItem, index) -> QSize:  # type: ignore[no-untyped-def]
+        """Gives the height of a row."""
         return QSize(120, self._theme.height(32, padding=12))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index) -> None:  # type: ignore[no-untyped-def]
+        """Paints a row."""
         theme, rect = self._theme, option.rect
         view = option.widget
         focused = view is not None and view.hasFocus() and bool(option.state & QStyle.StateFlag.State_HasFocus)
+        focused = focused or (self._popup and bool(option.state & QStyle.StateFlag.State_Selected))
+        command = self._popup and index.row() == index.model().rowCount() - 1
         over = bool(option.state & QStyle.StateFlag.State_MouseOver)
         if focused or over:
-            paint_box(painter, rect, "selected" if focused else "hover", None)
+            paint_box(painter, rect.adjusted(3, 1, -3, -1) if self._popup else rect,
+                      "selected" if focused else "hover", None)
         spot = rect.adjusted(8, 0, 0, 0)
         spot.setSize(QSize(16, rect.height()))
-        icons.paint(painter, "history", spot, "muted")
+        icons.paint(painter, "close" if command else "history", spot, "muted")
         font, metrics = theme.font("body"), theme.metrics("body")
         painter.setFont(font)
-        painter.setPen(theme.color("text"))
+        painter.setPen(theme.color("muted" if command else "text"))
         place = rect.adjusted(34, 0, -8, 0)
         text = metrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, place.width())
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
-        if focused:
+        if focused and not self._popup:
             paint_focus(painter, rect)
 
 
@@ -94,7 +102,7 @@ class StartPanel(QWidget):
         self.list = _KeyList(self._recent)
         self.list.setObjectName("search_recent")
         self.list.setAccessibleName("Recent searches")
-        self.list.setItemDelegate(_RecentDelegate(theme, self.list))
+        self.list.setItemDelegate(RecentDelegate(theme, self.list))
         self.list.setMouseTracking(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setFrameShape(QListWidget.Shape.NoFrame)

@@ -223,7 +223,7 @@ def test_nothing_is_rendered_while_the_preview_is_hidden(
 ) -> None:
     inspector.hide()
     choose(qtbot, page)
-    QTest.qWait(100)
+    qtbot.wait(100)
     assert not commands.named("preview")
     inspector.show()
     qtbot.waitUntil(lambda: bool(commands.named("preview")), timeout=3000)

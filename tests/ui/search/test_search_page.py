@@ -73,7 +73,7 @@ def test_an_answer_that_comes_too_late_is_never_shown(qtbot: QtBot, page: Search
     page.session.answered.connect(lambda *args: shown.append(args))
     commands.release()
     commands.open_file(Path("x"))  # its event comes after the late answer
-    QTest.qWait(80)
+    qtbot.wait(80)
     assert page.list.current_document().path.name == "new.txt"  # type: ignore[union-attr]
     assert not shown
 
@@ -120,7 +120,7 @@ def test_marks_move_no_row(qtbot: QtBot, page: SearchPage) -> None:
     before = [page.list.visualRect(page.model.index(n)) for n in range(2)]
     passage = page.model.document_at(0).hits[0].passage_id
     page._on_marks(Marks({passage: (600, 620)}))
-    QTest.qWait(20)
+    qtbot.wait(20)
     assert [page.list.visualRect(page.model.index(n)) for n in range(2)] == before
     assert page.model.snippet_at(0).mark is not None
 
@@ -140,11 +140,14 @@ def test_nothing_moves_under_the_pointer(
     answer(qtbot, page)
     monkeypatch.setattr(page.list, "pointer_is_over", lambda: True)
     shown = [each.path for each in page.model.documents]
+    place = page.list.mapTo(page, QPoint(0, 0)), page.list.visualRect(page.model.index(1))
     commands.answer = view([document("brand new.txt", [hit("deposit", score=0.9)]), *page.model.documents])
     page.library_changed()
     qtbot.waitUntil(lambda: page.newer.isVisible(), timeout=5000)
     assert page.newer.text() == "1 newer hit – show"
     assert [each.path for each in page.model.documents] == shown
+    qtbot.wait(50)
+    assert (page.list.mapTo(page, QPoint(0, 0)), page.list.visualRect(page.model.index(1))) == place
     page.newer.click()
     assert page.model.documents[0].path.name == "brand new.txt"
     assert not page.newer.isVisible()
@@ -183,7 +186,7 @@ def test_the_query_is_run_again_at_most_every_three_seconds(
     qtbot.waitUntil(lambda: len(commands.searches()) == 2, timeout=3000)
     for _ in range(50):
         page.library_changed()
-    QTest.qWait(100)
+    qtbot.wait(100)
     assert len(commands.searches()) == 2
 
 
@@ -425,7 +428,7 @@ def test_the_page_paints_in_both_schemes_and_large_type(
     answer(qtbot, page)
     page.model.set_open(0, True)
     page.list.choose(1)
-    QTest.qWait(120)
+    qtbot.wait(120)
     picture = page.grab().toImage()
     wanted = theme.color("mark").rgb()
     colors = {picture.pixel(x, y) for x in range(0, picture.width(), 2) for y in range(120, picture.height(), 2)}
