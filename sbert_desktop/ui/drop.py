@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QWidget
 from sbert_desktop.domain import display_path
 from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.theme import RADIUS, theme
-from sbert_desktop.ui.widgets import name, paint_box
+from sbert_desktop.ui.widgets import name
 
 
 def local_paths(data: QMimeData) -> tuple[Path, ...]:
@@ -79,7 +79,9 @@ class DropOverlay(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillRect(self.rect(), theme.faded("surface", 0.86))
         area = self.rect().adjusted(24, 24, -24, -24)
-        paint_box(painter, area, "selected", None)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.faded("selected", 0.7))
+        painter.drawRoundedRect(area, RADIUS, RADIUS)
         pen = QPen(theme.color("accent"), 2)
         pen.setDashPattern([4, 3])
         painter.setPen(pen)

@@ -382,12 +382,14 @@ class MainWindow(QWidget):
         """Gives every command with its group: the palette, the shortcut list and the tests use it."""
         out: list[tuple[str, Action]] = []
         page = self._pages.get(self._current)
-        if page is not None:
-            out += [("Commands", action) for action in page.actions_list()]
+        if page is not None and page.key != "settings":
+            out += [(page.title, action) for action in page.actions_list()]
         out += [("Commands", action) for action in self._own_actions()]
         for number, spec in enumerate(self._specs, start=1):
             out.append(("Go to", Action(f"go_{spec.key}", spec.title, lambda key=spec.key: self.show_page(key),
                                         f"Ctrl+{number}", spec.icon, bind=False)))
+        if "settings" in self._pages:
+            out += [("Settings", action) for action in self._pages["settings"].actions_list()]
         return out
 
     def _own_actions(self) -> list[Action]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import IndexProgress, IndexReport, LibraryView
@@ -22,7 +22,8 @@ from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Started
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.bridge import Bridge, Latest
 from sbert_desktop.ui.errands import Errands
-from sbert_desktop.ui.widgets import Panel
+from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import Label, Panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,12 @@ class Inspector(Panel):
     toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("surface", lines="left", parent=parent)
+        super().__init__("surface", parent=parent)
         self.setObjectName("inspector")
         self.setAccessibleName("Preview")
         self.setMinimumWidth(300)
         column = QVBoxLayout(self)
-        column.setContentsMargins(1, 0, 0, 0)
+        column.setContentsMargins(0, 0, 0, 0)
         self._column = column
         self._contents: dict[str, QWidget] = {}
         self._key = ""
@@ -285,6 +286,24 @@ def failure_text(failure: Failure) -> str:
     if failure.is_bug:
         return f"Something went wrong in the program itself: {failure.message}"
     return f"{failure.message} {failure.hint}".strip()
+
+
+class PageHead(QWidget):
+    """The head of a page: 56 high, title on the left; ``row`` takes what stands on the right."""
+
+    def __init__(self, title: str, object_name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(f"{object_name}_head")
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(16, 0, 16, 0)
+        self.row.setSpacing(12)
+        self.row.addWidget(Label(title, role="page_title", object_name=object_name))
+        self.row.addStretch(1)
+        self._fit()
+        theme.themeChanged.connect(self._fit)
+
+    def _fit(self) -> None:
+        self.setFixedHeight(theme.height(56, role="page_title", padding=24))
 
 
 class Page(Panel):

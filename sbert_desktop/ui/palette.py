@@ -190,7 +190,7 @@ class CommandPalette(Sheet):
         self.column.setContentsMargins(1, 0, 1, 0)
         self.column.setSpacing(0)
         head = QHBoxLayout()
-        head.setContentsMargins(46, 0, 16, 0)
+        head.setContentsMargins(44, 0, 16, 0)
         head.setSpacing(12)
         self.edit = _Input()
         self.edit.setProperty("bare", True)
@@ -269,9 +269,11 @@ class CommandPalette(Sheet):
             recent = [Entry("Recent", every[key].action) for key in self._recent if key in every]
             if recent:
                 entries += [Entry("Recent"), *recent[:4]]
+        if not words:
+            groups.pop("Settings", None)  # every single setting would bury the rest
         for group, rows in groups.items():
             # a word that starts the text is the better find
-            rows.sort(key=lambda entry: entry.found[0] if entry.found else 0)
+            rows.sort(key=lambda entry: entry.found[0] if entry.found else 0 if not words else 1000)
             entries += [Entry(group), *rows]
         self._model.set_entries(entries)
         self.none.setVisible(not entries)

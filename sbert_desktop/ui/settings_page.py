@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from sbert_desktop.errors import UsageError
 from sbert_desktop.settings import GROUPS, SCHEMA, Setting, Settings, Value
-from sbert_desktop.ui.page import Action, Desk, Page
+from sbert_desktop.ui.page import Action, Desk, Page, PageHead
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import (
     CheckBox,
@@ -18,6 +18,7 @@ from sbert_desktop.ui.widgets import (
     IconButton,
     Label,
     Line,
+    NumberBox,
     SearchBox,
     announce,
     name,
@@ -77,27 +78,11 @@ class SettingRow(QWidget):
                 combo.addItem(text, key)
             combo.activated.connect(lambda at: self._set(combo.itemData(at)))
             return combo
-        spin = QSpinBox()
-        name(spin, f"setting_{slug}", setting.label)
-        spin.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        spin = NumberBox(object_name=f"setting_{slug}", accessible=setting.label, unit=setting.unit)
         spin.setRange(int(setting.minimum or 0), int(setting.maximum or 2_000_000_000))
-        spin.setGroupSeparatorShown(True)
-        spin.setSuffix(f" {setting.unit}" if setting.unit else "")
-        spin.setKeyboardTracking(False)  # a half-typed number is no choice yet
         spin.setSingleStep(10 if setting.unit == "%" else 1)
-        spin.setAlignment(Qt.AlignmentFlag.AlignRight)
-        spin.setFixedSize(160, theme.height(28, padding=10))
-        spin.lineEdit().setObjectName(f"setting_{slug}_edit")
-        spin.lineEdit().setAccessibleName(setting.label)
         spin.valueChanged.connect(self._set)
-        spin.installEventFilter(self)
         return spin
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Wheel:
-            event.ignore()  # a page that is scrolled must not change a number under the pointer
-            return True
-        return super().eventFilter(watched, event)
 
     def show_value(self) -> None:
         """Shows the value in force."""
@@ -108,9 +93,8 @@ class SettingRow(QWidget):
             control.setChecked(bool(value))
         elif isinstance(control, ComboBox):
             control.setCurrentIndex(max(0, control.findData(value)))
-        elif isinstance(control, QSpinBox):
+        elif isinstance(control, NumberBox):
             control.setValue(int(value))
-            control.setFixedHeight(theme.height(28, padding=10))
         control.blockSignals(False)
         self.reset.setVisible(value != self.setting.default)
 
@@ -147,15 +131,12 @@ class SettingsPage(Page):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        head = QHBoxLayout()
-        head.setContentsMargins(16, 12, 16, 12)
-        head.addWidget(Label("Settings", role="page_title", object_name="settings_title"))
-        head.addStretch(1)
+        head = PageHead("Settings", "settings_title")
         self.search = SearchBox("Find a setting", object_name="settings_search", accessible="Find a setting", height=32,
                                 role="body")
         self.search.setMaximumWidth(280)
-        head.addWidget(self.search, 1)
-        column.addLayout(head)
+        head.row.addWidget(self.search, 1)
+        column.addWidget(head)
         column.addWidget(Line())
         self.area = QScrollArea()
         name(self.area, "settings_area", "Settings")

@@ -24,6 +24,7 @@ class ShortcutsSheet(Sheet):
         self._area.setWidgetResizable(True)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         name(self._area, "shortcuts_list", "Keyboard shortcuts")
+        self._area.viewport().setAutoFillBackground(False)
         self.column.addWidget(self._area, 1)
         foot = QHBoxLayout()
         foot.addStretch(1)
@@ -42,6 +43,7 @@ class ShortcutsSheet(Sheet):
     def _fill(self) -> None:
         content = QWidget()
         content.setObjectName("shortcuts_rows")
+        content.setStyleSheet("#shortcuts_rows { background: transparent; }")
         grid = QGridLayout(content)
         grid.setContentsMargins(0, 0, 12, 0)
         grid.setHorizontalSpacing(16)
@@ -56,9 +58,9 @@ class ShortcutsSheet(Sheet):
             grid.addWidget(Label(action.text), row, 0)
             keys = QHBoxLayout()
             keys.setSpacing(4)
+            keys.addStretch(1)
             for key in split_keys(action.shortcut):
                 keys.addWidget(KeyCap(key))
-            keys.addStretch(1)
             grid.addLayout(keys, row, 1)
             row += 1
         self._area.setWidget(content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from sbert_desktop.app.views import IndexProgress, LibraryView
@@ -59,6 +59,7 @@ class StatusBar(Panel):
         self._settings = settings
         self._progress: IndexProgress | None = None
         self._quarter = -1
+        self._known = False
         self._checked_at: float | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 1, 8, 0)
@@ -69,7 +70,7 @@ class StatusBar(Panel):
         self.text = ElidedLabel(role="meta", object_name="status_text")
         self.speed = Label(role="meta", tone="muted", object_name="status_speed")
         self.eta = Label(role="meta", tone="muted", object_name="status_eta")
-        self.pause = Button("Pause", kind="link", size="small", icon="pause", object_name="status_pause")
+        self.pause = Button("Pause", kind="flat", size="small", icon="pause", object_name="status_pause")
         self.pause.clicked.connect(self.pauseClicked)
         self.pace = ComboBox(object_name="status_pace", accessible="Pace of indexing", flat=True, caption="Pace")
         for key, text in (("auto", "automatic"), ("gentle", "gentle"), ("full", "full")):
@@ -106,21 +107,21 @@ class StatusBar(Panel):
         running = progress is not None
         was_running = self._progress is not None
         self._progress = progress
-        for widget in (self.bar, self.pause, self.pace, self.speed, self.eta):
+        for widget in (self.bar, self.pause):
             widget.setVisible(running)
         self.sign.setVisible(not running)
         if progress is None:
             if was_running:
                 self._checked_at = time.time()
                 self._quarter = -1
+            self._fit_width()
             return
         verb = "Paused at" if progress.paused else "Indexing"
         self.text.set_full_text(f"{verb} {progress_text(progress)}")
         self.speed.setText("" if progress.paused else f"{words.count(round(progress.passages_per_second))} passages/s")
         self.speed.setToolTip(plain_tip(f"{words.count(round(progress.tokens_per_second))} tokens/s"))
-        self.speed.setVisible(bool(self.speed.text()) and self.width() >= 900)
         self.eta.setText("" if progress.paused else words.left(progress.seconds_left))
-        self.eta.setVisible(bool(self.eta.text()))
+        self._fit_width()
         self.pause.setText("Continue" if progress.paused else "Pause")
         self.pause.set_icon("play" if progress.paused else "pause")
         self.bar.set_paused(progress.paused)
@@ -134,7 +135,7 @@ class StatusBar(Panel):
 
     def set_library(self, view: LibraryView | None) -> None:
         """Shows what the library holds and what answers."""
-        known = view is not None
+        known = self._known = view is not None
         for widget in (self.model, self.device, self.passages, *self._lines):
             widget.setVisible(known)
         self.notice.setVisible(False)
@@ -155,6 +156,7 @@ class StatusBar(Panel):
             self.notice.setVisible(True)
         if self._progress is None:
             self._show_idle(view)
+        self._fit_width()
 
     def set_message(self, text: str, tone: str = "muted") -> None:
         """Shows one line instead of the idle state (the library could not be opened)."""
@@ -186,6 +188,24 @@ class StatusBar(Panel):
         self.sign.show_sign("check", "good")
         when = f", checked {words.ago(self._checked_at)}" if self._checked_at is not None else ""
         self.text.set_full_text(f"Up to date{when}")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_width()
+
+    def _fit_width(self) -> None:
+        # what tells least goes first when the window is narrow; all of it stands elsewhere too
+        width, grow = self.width(), theme.line("meta", 15) / 15
+        running, known = self._progress is not None, self._known
+        self.speed.setVisible(running and bool(self.speed.text()) and width >= 1180 * grow)
+        self.pace.setVisible(running and width >= 1060 * grow)
+        self.eta.setVisible(running and bool(self.eta.text()) and width >= 700 * grow)
+        for widget in (self.device, self._lines[0]):
+            widget.setVisible(known and width >= 900 * grow)
+        for widget in (self.model, self._lines[1]):
+            widget.setVisible(known and width >= 800 * grow)
+        text = self.text.sizeHint().width()
+        self.text.setMinimumWidth(min(text, max(120, width // 3)))
 
     def _fit(self) -> None:
         self.setFixedHeight(theme.height(28, role="meta", padding=12))

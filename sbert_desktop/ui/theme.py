@@ -326,10 +326,7 @@ QLineEdit[bare="true"] {{ background: transparent; border: none; padding: 0; }}
 QPlainTextEdit, QTextEdit {{ background: {c["raised"]}; color: {c["text"]}; border: 1px solid {c["muted"]};
     border-radius: 6px; selection-background-color: {c["accent"]}; selection-color: {c["on_accent"]}; }}
 QPlainTextEdit:focus, QTextEdit:focus {{ border: 2px solid {c["accent"]}; }}
-QSpinBox, QDoubleSpinBox {{ background: {c["raised"]}; color: {c["text"]}; border: 1px solid {c["muted"]};
-    border-radius: 6px; padding: 3px 6px; selection-background-color: {c["accent"]};
-    selection-color: {c["on_accent"]}; }}
-QSpinBox:focus, QDoubleSpinBox:focus {{ border: 2px solid {c["accent"]}; padding: 2px 5px; }}
+QSpinBox QLineEdit {{ border: none; background: transparent; padding: 0 8px; }}
 QMenu {{ background: {c["raised"]}; color: {c["text"]}; border: 1px solid {c["border"]}; padding: 4px; }}
 QMenu::item {{ padding: 6px 24px 6px 10px; border-radius: 4px; }}
 QMenu::item:selected {{ background: {c["selected"]}; }}

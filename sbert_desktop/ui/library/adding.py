@@ -156,8 +156,8 @@ class AddSheet(Sheet):
         self.facts.setVisible(True)
         self.add.setEnabled(True)
         self.values["files"].setText(f"{words.count(estimate.files)}, {words.size(estimate.bytes)}")
-        self.values["words"].setText(f"after {words.between(*estimate.words_seconds).removeprefix('about ')}")
-        self.values["meaning"].setText(f"after {words.between(*estimate.seconds).removeprefix('about ')}; "
+        self.values["words"].setText(f"in {words.between(*estimate.words_seconds)}")
+        self.values["meaning"].setText(f"in {words.between(*estimate.seconds)}; "
                                        "you can search meanwhile")
         free = f" ({words.size(estimate.free_disk)} free)" if estimate.free_disk else ""
         self.values["disk"].setText(f"{words.sizes_between(*estimate.disk)}{free}")

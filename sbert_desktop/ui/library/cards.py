@@ -83,8 +83,15 @@ class FolderCard(KeyboardFocus, QFrame):
                                  object_name=f"folder_{number}_path")
         column.addWidget(self._path)
         column.addStretch(1)
+        counts = QHBoxLayout()
+        counts.setSpacing(4)
+        self._number_label = Label(role="strong", object_name=f"folder_{number}_number")
         self._count = Label(object_name=f"folder_{number}_count")
-        column.addWidget(self._count)
+        counts.addWidget(self._number_label)
+        counts.addWidget(self._count)
+        counts.addStretch(1)
+        column.addLayout(counts)
+        column.addSpacing(2)
         self._bar = ProgressBar(object_name=f"folder_{number}_bar", accessible="Folder progress")
         line = QHBoxLayout()
         line.setContentsMargins(0, 0, 8, 0)
@@ -115,9 +122,11 @@ class FolderCard(KeyboardFocus, QFrame):
         self._path.set_full_text(short_path(view.path))
         working = view.state in ("indexing", "waiting", "paused") or view.embedded < view.documents
         if working:
-            self._count.setText(f"{words.count(view.embedded)} of {words.counted(view.documents, 'document')}")
+            self._number_label.setText(words.count(view.embedded))
+            self._count.setText(f"of {words.counted(view.documents, 'document')}")
         else:
-            self._count.setText(words.counted(view.documents, "document"))
+            self._number_label.setText(words.count(view.documents))
+            self._count.setText("document" if view.documents == 1 else "documents")
         self._bar.setVisible(working and view.documents > 0)
         self._bar.set_fraction(view.embedded / view.documents if view.documents else None)
         self._bar.set_paused(view.state == "paused")
@@ -129,7 +138,7 @@ class FolderCard(KeyboardFocus, QFrame):
         self._tag.set_text("Not found")
         self.problems.setVisible(view.problems > 0 and view.state != "missing")
         self.problems.setText(words.counted(view.problems, "problem"))
-        spoken = f"{title}, {self._count.text()}, {text}"
+        spoken = f"{title}, {self._number_label.text()} {self._count.text()}, {text}"
         if view.problems:
             spoken += f", {words.counted(view.problems, 'problem')}"
         name(self, f"folder_{self._number}", spoken, "Enter searches in this folder, the menu key opens its menu")
@@ -137,7 +146,7 @@ class FolderCard(KeyboardFocus, QFrame):
 
     def sizeHint(self) -> QSize:
         lines = theme.line("body") * 2 + theme.line("meta") * 2
-        return QSize(280, max(120, -(-(lines + 62) // 4) * 4))
+        return QSize(280, max(120, -(-(lines + 64) // 4) * 4))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(200, self.sizeHint().height())

@@ -99,7 +99,7 @@ class HealthTab(QScrollArea):
             label = Label(value, wrap=True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setToolTip(plain_tip(value))
-            facts.addWidget(label, at, 1)
+            facts.addWidget(label, at, 1, Qt.AlignmentFlag.AlignTop)
         column.addLayout(facts)
         column.addStretch(1)
         self.setWidget(content)

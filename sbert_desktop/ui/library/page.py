@@ -20,7 +20,7 @@ from sbert_desktop.ui.library.progress_panel import ProgressPanel
 from sbert_desktop.ui.library.recent import RecentTab
 from sbert_desktop.ui.library.tab_bar import Tabs
 from sbert_desktop.ui.library.welcome import Welcome
-from sbert_desktop.ui.page import Action, Desk, Page
+from sbert_desktop.ui.page import Action, Desk, Page, PageHead
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Button, Card, FlowLayout, Label, Line, SkeletonList, name
 
@@ -41,7 +41,7 @@ class LibraryPage(Page):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self._build_head())
+        column.addWidget(self._build_head())
         self.stack = QStackedWidget()
         self.stack.setObjectName("library_stack")
         self.loading = SkeletonList(4, row_height=120, object_name="library_loading")
@@ -64,12 +64,8 @@ class LibraryPage(Page):
         if desk.index_progress is not None:
             self._on_index_progressed(desk.index_progress)
 
-    def _build_head(self) -> QHBoxLayout:
-        head = QHBoxLayout()
-        head.setContentsMargins(16, 12, 16, 12)
-        head.setSpacing(12)
-        head.addWidget(Label("Library", role="page_title", object_name="library_title"))
-        head.addStretch(1)
+    def _build_head(self) -> PageHead:
+        head = PageHead("Library", "library_title")
         self.check = Button("Check for changes", icon="refresh", object_name="library_check",
                             tip="Look for new and changed files (F5)")
         self.add = Button("Add folder...", kind="primary", icon="plus", object_name="library_add",
@@ -78,8 +74,8 @@ class LibraryPage(Page):
         self.add.clicked.connect(lambda: self.desk.add_folders())
         self.check.setVisible(False)
         self.add.setVisible(False)
-        head.addWidget(self.check)
-        head.addWidget(self.add)
+        head.row.addWidget(self.check)
+        head.row.addWidget(self.add)
         return head
 
     def _build_full(self) -> QWidget:

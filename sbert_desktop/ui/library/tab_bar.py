@@ -66,8 +66,8 @@ class Tabs(KeyboardFocus, QTabBar):
             count, tone = self._counts.get(at, ("", ""))
             if count:
                 width = tag_width(count)
-                paint_tag(painter, QRect(box.right() - width + 1, box.center().y() - height // 2 + 1, width, height),
-                          count, tone)
+                x = box.x() + painter.fontMetrics().horizontalAdvance(self.tabText(at)) + 8
+                paint_tag(painter, QRect(x, box.center().y() - height // 2 + 1, width, height), count, tone)
             if chosen:
                 painter.fillRect(QRect(box.x(), rect.bottom() - 1, box.width(), 2), theme.color("accent"))
                 if self.shows_focus():

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.theme import theme
-from sbert_desktop.ui.widgets import name, paint_focus, paint_tag, plain_tip, tag_width
+from sbert_desktop.ui.widgets import KeyboardFocus, name, paint_focus, paint_tag, plain_tip, tag_width
 
 Index = QModelIndex | QPersistentModelIndex
 IconRole = Qt.ItemDataRole.UserRole + 1
@@ -137,8 +137,12 @@ class RowDelegate(QStyledItemDelegate):
             paint_tag(painter, tag, text, tone, icon)
         else:
             self._paint_text(painter, box, column, text, strong=chosen and first)
-        if option.state & QStyle.StateFlag.State_HasFocus and chosen and first:
-            paint_focus(painter, rect.adjusted(0, 0, 0, -1))
+        if chosen and isinstance(option.widget, Table) and option.widget.shows_focus():
+            # one ring around the row: each cell paints its piece of it
+            painter.save()
+            painter.setClipRect(rect)
+            paint_focus(painter, QRect(0, rect.y(), option.widget.viewport().width(), rect.height() - 1))
+            painter.restore()
 
     @staticmethod
     def _paint_text(painter: QPainter, box: QRect, column: Column, text: str, *, strong: bool) -> None:
@@ -154,7 +158,35 @@ class RowDelegate(QStyledItemDelegate):
         return QSize(80, theme.height(32, padding=12))
 
 
-class Table(QTableView):
+class Head(QHeaderView):
+    """A head that stands over its cells: the same paddings, meta type, a chevron where it sorts."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.sorted_by: tuple[int, Qt.SortOrder] = (-1, Qt.SortOrder.AscendingOrder)
+
+    def paintSection(self, painter: QPainter, rect: QRect, logical: int) -> None:
+        model = self.model()
+        assert isinstance(model, RowsModel)
+        column = model.columns[logical]
+        painter.save()
+        painter.fillRect(rect, theme.color("surface"))
+        painter.fillRect(QRect(rect.x(), rect.bottom(), rect.width(), 1), theme.color("border"))
+        first, last = logical == 0, logical == len(model.columns) - 1
+        box = rect.adjusted(16 if first else 8, 0, -16 if last else -8, 0)
+        painter.setFont(theme.font("meta_strong" if logical == self.sorted_by[0] else "meta"))
+        painter.setPen(theme.color("muted"))
+        side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+        painter.drawText(box, int(side | Qt.AlignmentFlag.AlignVCenter), column.head)
+        if logical == self.sorted_by[0]:
+            width = painter.fontMetrics().horizontalAdvance(column.head)
+            x = box.right() - width - 18 if column.right else box.x() + width + 4
+            up = self.sorted_by[1] == Qt.SortOrder.AscendingOrder
+            icons.paint(painter, "up" if up else "down", QRect(x, box.center().y() - 6, 14, 14), "muted")
+        painter.restore()
+
+
+class Table(KeyboardFocus, QTableView):
     """A table that fills its width; Enter and a double click activate a row, the menu key its menu."""
 
     rowActivated = Signal(object)
@@ -180,8 +212,10 @@ class Table(QTableView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.verticalHeader().hide()
         self.verticalHeader().setObjectName(f"{object_name}_rows")
-        head = self.horizontalHeader()
-        head.setObjectName(f"{object_name}_head")
+        head = Head(self)
+        self.setHorizontalHeader(head)
+        self._head = head
+        name(head, f"{object_name}_head", f"{accessible}: columns")
         head.setHighlightSections(False)
         head.setSectionsClickable(sortable)
         head.setMinimumSectionSize(56)
@@ -224,7 +258,6 @@ class Table(QTableView):
         self.verticalHeader().setDefaultSectionSize(theme.height(32, padding=12))
         head = self.horizontalHeader()
         head.setFixedHeight(theme.height(28, role="meta", padding=10))
-        head.setFont(theme.font("meta"))
         self._share_width()
 
     def _share_width(self) -> None:
@@ -252,7 +285,8 @@ class Table(QTableView):
         down, up = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
         self._order = (section, down if before == section and order == up else up)
         self.rows_model.sort(*self._order)
-        self.horizontalHeader().setSortIndicatorShown(False)
+        self._head.sorted_by = self._order
+        self._head.viewport().update()
 
     def _on_menu(self, position) -> None:
         index = self.indexAt(position)

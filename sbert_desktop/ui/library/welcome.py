@@ -52,14 +52,13 @@ class DropZone(QWidget):
         title = Label("Drop your folders here", role="page_title", object_name="library_empty_title")
         column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(8)
-        sentence = Label("Then search them by meaning. Everything stays on this computer.", tone="muted", wrap=True,
+        sentence = Label("Then search them by meaning, in your own words. Everything stays on this computer.", tone="muted", wrap=True,
                          object_name="library_empty_sentence")
         sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        sentence.setMinimumWidth(300)
         sentence.setMaximumWidth(440)
         row = QHBoxLayout()
         row.addStretch(1)
-        row.addWidget(sentence, 4)
+        row.addWidget(sentence, 100)
         row.addStretch(1)
         column.addLayout(row)
         column.addSpacing(16)

@@ -13,7 +13,7 @@ from sbert_desktop.domain import Finished, Outcome, short_path
 from sbert_desktop.ui import words
 from sbert_desktop.ui.bridge import Latest
 from sbert_desktop.ui.library.tables import Column, Table
-from sbert_desktop.ui.page import Action, Desk, Page, failure_text
+from sbert_desktop.ui.page import Action, Desk, Page, PageHead, failure_text
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import (
     Button,
@@ -63,7 +63,6 @@ COLUMNS = (
     Column("Max tokens", lambda row: words.count(_model(row).max_tokens), 104, right=True,
            key=lambda row: _model(row).max_tokens),
     Column("Pooling", lambda row: _model(row).pooling, 88),
-    Column("Languages", lambda row: languages(_model(row)), 120),
     Column("Size", lambda row: words.size(_model(row).size) if _model(row).size else "", 88, right=True,
            key=lambda row: _model(row).size),
     Column("State", lambda row: state_tag(_model(row))[0], 148, tag=lambda row: state_tag(_model(row))[1:],
@@ -82,9 +81,10 @@ class ModelDetail(Panel):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         head = QHBoxLayout()
-        head.setContentsMargins(16, 10, 8, 10)
+        head.setContentsMargins(16, 0, 8, 0)
         titles = QVBoxLayout()
         titles.setSpacing(0)
+        titles.setContentsMargins(0, 8, 0, 8)
         self.title = ElidedLabel(role="section", object_name="model_title")
         self.place = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle, role="meta", tone="muted", object_name="model_path")
         titles.addWidget(self.title)
@@ -92,8 +92,12 @@ class ModelDetail(Panel):
         head.addLayout(titles, 1)
         self.close_button = IconButton("panel", "Hide the preview", object_name="model_close", shortcut="Ctrl+I")
         self.close_button.clicked.connect(lambda: desk.inspector.set_open(False))
-        head.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
-        column.addLayout(head)
+        head.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        head_box = QWidget()
+        head_box.setObjectName("model_head")
+        head_box.setLayout(head)
+        head_box.setMinimumHeight(56)
+        column.addWidget(head_box)
         column.addWidget(Line())
         area = QScrollArea()
         name(area, "model_facts", "Facts of the model")
@@ -140,14 +144,6 @@ class ModelDetail(Panel):
         inner.addStretch(1)
         area.setWidget(body)
         column.addWidget(area, 1)
-        column.addWidget(Line())
-        foot = QHBoxLayout()
-        foot.setContentsMargins(16, 12, 16, 12)
-        self.verify = Button("Verify files", icon="shield", object_name="model_verify",
-                             tip="Compare every file with its known checksum")
-        foot.addWidget(self.verify)
-        foot.addStretch(1)
-        column.addLayout(foot)
 
     def show_model(self, model: ModelView, library: LibraryView | None, verified: str) -> None:
         """Shows a model's facts; ``verified`` says how the last check went."""
@@ -190,15 +186,12 @@ class ModelsPage(Page):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        head = QHBoxLayout()
-        head.setContentsMargins(16, 12, 16, 12)
-        head.addWidget(Label("Models", role="page_title", object_name="models_title"))
-        head.addStretch(1)
+        head = PageHead("Models", "models_title")
         self.verify = Button("Verify files", icon="shield", object_name="models_verify",
                              tip="Compare every file of every model with its known checksum")
         self.verify.clicked.connect(self.verify_files)
-        head.addWidget(self.verify)
-        column.addLayout(head)
+        head.row.addWidget(self.verify)
+        column.addWidget(head)
         column.addWidget(Line())
         self.stack = QStackedWidget()
         self.stack.setObjectName("models_stack")
@@ -212,7 +205,6 @@ class ModelsPage(Page):
             self.stack.addWidget(widget)
         column.addWidget(self.stack, 1)
         self.detail = ModelDetail(desk)
-        self.detail.verify.clicked.connect(self.verify_files)
         desk.inspector.set_content(self.key, self.detail)
         self.table.currentRowChanged.connect(self._on_row_changed)
         self.table.rowActivated.connect(lambda _: desk.inspector.set_open(True))
@@ -243,9 +235,8 @@ class ModelsPage(Page):
         self._latest.watch(self.desk.commands.verify_models(), on_finished=self._on_verified)
 
     def _show_checking(self, checking: bool) -> None:
-        for button in (self.verify, self.detail.verify):
-            button.setEnabled(not checking)
-            button.setText("Verifying..." if checking else "Verify files")
+        self.verify.setEnabled(not checking)
+        self.verify.setText("Verifying..." if checking else "Verify files")
 
     def _on_listed(self, finished: Finished) -> None:
         if finished.outcome is Outcome.FAILED and finished.failure is not None:

@@ -4,7 +4,7 @@
 - :class:`Button` (normal, primary, link; normal, large, small), :class:`IconButton`, :class:`CheckBox`,
   :class:`Chip` (a filter with a value), :class:`ComboBox`, :class:`Segmented` (one of a few words).
 - :class:`Tag`, :class:`ScoreBar`, :class:`ProgressBar`, :class:`KeyCap`, :class:`Line`, :class:`Card`: to look at.
-- :class:`SearchBox`: magnifier, line edit, clear button in one frame.
+- :class:`SearchBox`: magnifier, line edit, clear button in one frame. :class:`NumberBox`: a whole number.
 - :class:`EmptyState`: a drawing, one sentence, one button. :class:`SkeletonList`: rows while loading.
 - :class:`Toast`: a message at the window's foot with an optional action (Undo), said to screen readers.
 - :class:`FlowLayout`: left to right, wrapping.
@@ -41,7 +41,7 @@ from sbert_desktop.ui.widgets.painting import (
     plain_tip,
     set_tip,
 )
-from sbert_desktop.ui.widgets.search_box import SearchBox
+from sbert_desktop.ui.widgets.search_box import NumberBox, SearchBox
 from sbert_desktop.ui.widgets.states import Drawing, EmptyState, SkeletonList, Toast
 from sbert_desktop.ui.widgets.text import ElidedLabel, Label
 
@@ -60,6 +60,7 @@ __all__ = [
     "KeyboardFocus",
     "Label",
     "Line",
+    "NumberBox",
     "Panel",
     "ProgressBar",
     "ScoreBar",

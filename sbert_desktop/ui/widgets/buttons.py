@@ -32,7 +32,7 @@ from sbert_desktop.ui.widgets.painting import (
 
 
 class Button(KeyboardFocus, QPushButton):
-    """A button: ``kind`` normal, primary, link or warn (a tag that can be pressed).
+    """A button: ``kind`` normal, primary, link, flat or warn (a tag that can be pressed).
 
     ``size`` is normal (32), large (36) or small (24).
     """
@@ -113,6 +113,9 @@ class Button(KeyboardFocus, QPushButton):
                 paint_box(painter, rect, "raised", "border")
         elif self._kind == "link":
             ink = "accent"
+        elif self._kind == "flat":
+            if hover or self.isDown():
+                paint_box(painter, rect, "selected" if self.isDown() else "hover", None)
         elif self._kind == "warn":
             paint_box(painter, rect, "warn_soft", "warn" if hover else None, RADIUS_SMALL)
             ink = "warn"
@@ -342,7 +345,10 @@ class Chip(KeyboardFocus, QToolButton):
 
 
 class ComboBox(KeyboardFocus, QComboBox):
-    """A closed choice; ``flat`` shows only its value and a chevron (a sort order)."""
+    """A closed choice; ``flat`` shows only its value and a chevron (a sort order).
+
+    With a ``caption`` it is a filter, as wide as its value; else as wide as its widest choice.
+    """
 
     def __init__(self, *, object_name: str = "", accessible: str = "", flat: bool = False, caption: str = "",
                  parent: QWidget | None = None) -> None:
@@ -355,6 +361,7 @@ class ComboBox(KeyboardFocus, QComboBox):
             name(self, object_name, accessible)
         # a view of our own takes the style sheet's padding; the style's pop-up menu does not
 
+        self.currentIndexChanged.connect(lambda _: self.updateGeometry())
         view = QListView(self)
         view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         name(view, f"{object_name}_list", accessible)
@@ -368,8 +375,8 @@ class ComboBox(KeyboardFocus, QComboBox):
 
     def sizeHint(self) -> QSize:
         strong, plain = QFontMetrics(theme.font("meta_strong")), QFontMetrics(theme.font("meta"))
-        texts = [self.itemText(i) for i in range(self.count())] or [""]
-        widest = min(280, max(strong.horizontalAdvance(text) for text in texts))
+        texts = [self.currentText()] if self._caption else [self.itemText(i) for i in range(self.count())] or [""]
+        widest = min(180 if self._caption else 280, max(strong.horizontalAdvance(text) for text in texts))
         width = 10 + plain.horizontalAdvance(self._head()) + widest + 6 + 16 + 8
         return QSize(width, theme.height(28, role="meta", padding=8))
 

@@ -6,7 +6,7 @@ import html
 
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from sbert_desktop.ui.theme import RADIUS, theme
 
@@ -93,11 +93,17 @@ class KeyboardFocus:
     def focusInEvent(self, event: QFocusEvent) -> None:
         self._by_keyboard = event.reason() not in (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.PopupFocusReason)
         super().focusInEvent(event)  # type: ignore[misc]
-        self.update()  # type: ignore[attr-defined]
+        self._repaint()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)  # type: ignore[misc]
-        self.update()  # type: ignore[attr-defined]
+        self._repaint()
+
+    def _repaint(self) -> None:
+        if isinstance(self, QAbstractItemView):
+            self.viewport().update()  # QAbstractItemView.update() wants an index
+        else:
+            self.update()  # type: ignore[attr-defined]
 
     def shows_focus(self) -> bool:
         """True while the ring should be painted."""

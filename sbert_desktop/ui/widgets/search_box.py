@@ -2,14 +2,58 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QSpinBox, QWidget
 
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.theme import RADIUS, theme
 from sbert_desktop.ui.widgets.buttons import IconButton
 from sbert_desktop.ui.widgets.painting import name, paint_box
+
+
+class _Edit(QLineEdit):
+    """A line edit that leaves dropped files to the window."""
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls():
+            event.ignore()
+        else:
+            super().dragEnterEvent(event)
+
+
+class NumberBox(QSpinBox):
+    """A whole number typed or stepped with the arrow keys; painted by us (style sheets hide its text).
+
+    The wheel is left to the page that scrolls.
+    """
+
+    def __init__(self, *, object_name: str, accessible: str, unit: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        name(self, object_name, accessible)
+        self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        self.setFrame(False)
+        self.setGroupSeparatorShown(True)
+        self.setSuffix(f" {unit}" if unit else "")
+        self.setKeyboardTracking(False)  # a half-typed number is no choice yet
+        self.setAlignment(Qt.AlignmentFlag.AlignRight)
+        edit = self.lineEdit()
+        edit.setObjectName(f"{object_name}_edit")
+        edit.setAccessibleName(accessible)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(max(160, theme.metrics().horizontalAdvance("10,000,000 passages") + 20),
+                     theme.height(28, padding=10))
+
+    minimumSizeHint = sizeHint
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        focused = self.hasFocus()
+        paint_box(QPainter(self), self.rect(), "raised", "accent" if focused else "muted", RADIUS, 2 if focused else 1)
 
 
 class SearchBox(QFrame):
@@ -26,7 +70,7 @@ class SearchBox(QFrame):
         super().__init__(parent)
         self._height = height
         self.setObjectName(f"{object_name}_frame")
-        self.edit = QLineEdit(self)
+        self.edit = _Edit(self)
         self.edit.setProperty("bare", True)
         self.edit.setPlaceholderText(placeholder)
         self.edit.setFrame(False)
