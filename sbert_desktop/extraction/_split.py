@@ -209,7 +209,7 @@ def _units(text: str, blocks: tuple[Block, ...], tokens: _Tokens, contexts: _Con
 def _goes_on(text: str, before: tuple[int, int, int], after: tuple[int, int, int], blocks: tuple[Block, ...]) -> bool:
     """Tells whether a sentence runs over a page or column break: no stop, then a small letter."""
     first, second = blocks[before[2]], blocks[after[2]]
-    if not (first.kind is second.kind is BlockKind.PARAGRAPH) or first.page is None or first.page == second.page:
+    if not (first.kind is second.kind is BlockKind.PARAGRAPH) or first.page is None or second.page is None:
         return False
     return text[after[0]].islower() and not _TERMINAL.search(text[max(before[0], before[1] - 4) : before[1]])
 

@@ -1,0 +1,119 @@
+"""One PDF page as a picture, with rectangles where given characters stand. Runs in a child."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import cast
+
+from sbert_desktop.extraction._pdf import opened
+from sbert_desktop.extraction._problems import failure
+
+MOST_PIXELS = 40_000_000
+"""A larger picture is made smaller: a page of 10 m has no use in a preview."""
+Rectangle = list[float]
+
+
+def render(header: Mapping[str, object], data: bytes) -> tuple[Mapping[str, object], bytes]:
+    """Draws a page on white.
+
+    Args:
+        header: ``page`` (from 1), ``width`` in pixels, ``ranges``: groups of [char_start, length]
+            in pdfium's numbering, ``password``.
+        data: The PDF.
+
+    Returns:
+        ``{"width", "height", "pages", "page", "rects"}`` (rects in pixels of the picture, x, y, width,
+        height, y downwards, one list per group) and the RGB bytes, rows top-down without padding.
+
+    Raises:
+        ExtractionError: ``encrypted``, ``damaged`` or ``unreadable`` when there is no such page.
+    """
+    import pypdfium2
+    import pypdfium2.raw as pdfium
+
+    password = header.get("password")
+    with opened(data, password if isinstance(password, str) else None) as opened_document:
+        document = cast(pypdfium2.PdfDocument, opened_document)
+        pages = len(document)
+        number, wanted = int(cast(int, header["page"])), int(cast(int, header.get("width", 704)))
+        if not 1 <= number <= pages:
+            raise failure("unreadable", f"The document has {pages} pages; there is no page {number}.", "")
+        try:
+            page = document[number - 1]
+            page_width, page_height = page.get_size()
+            if page_width <= 0 or page_height <= 0:
+                raise failure("damaged")
+            width = max(16, min(wanted, 8192))
+            height = max(1, round(width * page_height / page_width))
+            if width * height > MOST_PIXELS:
+                scale = (MOST_PIXELS / (width * height)) ** 0.5
+                width, height = max(1, int(width * scale)), max(1, int(height * scale))
+            bitmap = pypdfium2.PdfBitmap.new_native(width, height, pdfium.FPDFBitmap_BGR)
+            bitmap.fill_rect((255, 255, 255, 255), 0, 0, width, height)
+            pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0,
+                                         pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER)
+            pixels = _without_padding(bytes(bitmap.buffer), width, height, bitmap.stride)
+            rects = [_rectangles(page, cast(list[list[int]], group), width, height)
+                     for group in cast(list[object], header.get("ranges", []))]
+        except pypdfium2.PdfiumError as error:
+            raise failure("damaged", "This page could not be drawn.") from error
+    return {"width": width, "height": height, "pages": pages, "page": number, "rects": rects}, pixels
+
+
+def _without_padding(pixels: bytes, width: int, height: int, stride: int) -> bytes:
+    row = width * 3
+    if stride == row:
+        return pixels[: row * height]
+    return b"".join(pixels[at * stride : at * stride + row] for at in range(height))
+
+
+def _rectangles(page: object, ranges: list[list[int]], width: int, height: int) -> list[Rectangle]:
+    """Gives one rectangle per line of each range, in pixels."""
+    import pypdfium2.raw as pdfium
+
+    text_page = page.get_textpage()  # type: ignore[attr-defined]
+    count = text_page.count_chars()
+    box = pdfium.FS_RECTF()
+    found: list[Rectangle] = []
+    for start, length in ranges:
+        line: list[float] | None = None  # left, right, bottom, top in points
+        for index in range(max(0, start), min(count, start + length)):
+            if not pdfium.FPDFText_GetLooseCharBox(text_page.raw, index, ctypes.byref(box)):
+                continue
+            left, right, bottom, top = box.left, box.right, box.bottom, box.top
+            if right <= left or top <= bottom:
+                continue
+            if line is not None and _same_line(line, left, right, bottom, top):
+                line[:] = [min(line[0], left), max(line[1], right), min(line[2], bottom), max(line[3], top)]
+                continue
+            if line is not None:
+                found.append(_in_pixels(page, line, width, height))
+            line = [left, right, bottom, top]
+        if line is not None:
+            found.append(_in_pixels(page, line, width, height))
+    text_page.close()
+    return found
+
+
+def _same_line(line: list[float], left: float, right: float, bottom: float, top: float) -> bool:
+    overlap = min(line[3], top) - max(line[2], bottom)
+    if overlap < 0.5 * min(line[3] - line[2], top - bottom):
+        return False
+    size = max(line[3] - line[2], top - bottom)
+    return left - line[1] < 2 * size and line[0] - right < 2 * size
+
+
+def _in_pixels(page: object, line: list[float], width: int, height: int) -> Rectangle:
+    """Maps a rectangle of the page to the picture; rotation and crop box are pdfium's business."""
+    import pypdfium2.raw as pdfium
+
+    x, y = ctypes.c_int(), ctypes.c_int()
+    corners: list[tuple[float, float]] = []
+    fine = 16  # pdfium gives whole pixels: ask in a finer picture
+    for across, up in ((line[0], line[2]), (line[1], line[3])):
+        pdfium.FPDF_PageToDevice(page, 0, 0, width * fine, height * fine, 0, across, up, ctypes.byref(x), ctypes.byref(y))
+        corners.append((x.value / fine, y.value / fine))
+    left, right = sorted(corner[0] for corner in corners)
+    top, bottom = sorted(corner[1] for corner in corners)
+    return [left, top, right - left, bottom - top]
