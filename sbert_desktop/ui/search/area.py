@@ -13,6 +13,7 @@ from sbert_desktop.ui.search.result_list import ResultList
 from sbert_desktop.ui.search.start import StartPanel
 from sbert_desktop.ui.theme import Theme
 from sbert_desktop.ui.widgets import EmptyState, SkeletonList
+from sbert_desktop.ui.words import counted
 
 ADD_FIRST = "Add a folder, and its documents can be found here within seconds."
 
@@ -95,3 +96,17 @@ def why_nothing(view: SearchView) -> str:
         return (f"So far {view.embedded:,} of {view.passages:,} passages can be found by meaning. "
                 "Try again in a while, or try words that stand in the document.")
     return "Try other words, or fewer. A file that could not be read is listed under Problems in the Library."
+
+
+def answer_words(view: SearchView, *, similar: bool = False) -> tuple[str, list[str]]:
+    """Gives the result line: what was found, then milliseconds, what is missing, and notes."""
+    documents = len(view.documents)
+    if similar:
+        count = counted(documents, "similar document")
+    else:
+        count = f"{counted(view.passages_found, 'passage')} in {counted(documents, 'document')}"
+    rest = [f"{view.milliseconds:.0f} ms" if view.milliseconds >= 1 else "under 1 ms"]
+    told = any("by meaning" in note for note in view.notes)
+    if view.embedded < view.passages and view.mode is not Mode.KEYWORD and not told:
+        rest.append(f"{view.embedded:,} of {view.passages:,} also by meaning")
+    return count, rest + [note.rstrip(".") for note in view.notes]

@@ -278,10 +278,12 @@ class ResultDelegate(QStyledItemDelegate):
         room = rect.width() - TEXT_X - self._right()
         room = max(60, room - metrics.horizontalAdvance(rest))
         y = rect.y() + 12 + self._title_line()
-        spot = QRect(TEXT_X, y, min(room, metrics.horizontalAdvance(place)), self._meta_line())
+        if metrics.horizontalAdvance(place) > room:
+            place = metrics.elidedText(place, Qt.TextElideMode.ElideMiddle, room)
+        spot = QRect(TEXT_X, y, metrics.horizontalAdvance(place) + 1, self._meta_line())
         painter.setFont(theme.font("meta"))
         painter.setPen(theme.color("muted"))
-        _draw(painter, spot, place, metrics, Qt.TextElideMode.ElideMiddle)
+        _draw(painter, spot, place, metrics)
         # drawn on its own, so that a path written from right to left cannot pull the date into it
         left = spot.right() + 1
         _draw(painter, QRect(left, y, rect.right() + 1 - self._right() - left, spot.height()), rest, metrics)
@@ -327,8 +329,8 @@ class ResultDelegate(QStyledItemDelegate):
         painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
 
 
-def _draw(painter: QPainter, rect: QRect, text: str, metrics: QFontMetrics,
-          elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
-    shown = text if metrics.horizontalAdvance(text) <= rect.width() else metrics.elidedText(text, elide, rect.width())
+def _draw(painter: QPainter, rect: QRect, text: str, metrics: QFontMetrics) -> None:
+    elided = Qt.TextElideMode.ElideRight
+    shown = text if metrics.horizontalAdvance(text) <= rect.width() else metrics.elidedText(text, elided, rect.width())
     flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
     painter.drawText(rect, int(flags) | int(Qt.TextFlag.TextSingleLine), shown)

@@ -275,6 +275,7 @@ class PreviewInspector(Panel):
         self.place.setToolTip(plain_tip("\n".join(short_path(path) for path in document.paths or (document.path,))))
         theme_tone = {"gone": "danger", "changed": "warn", "offline": "warn"}.get(document.state, "muted")
         self._theme.set_tone(self.place, theme_tone)
+        self._theme.set_role(self.place, "meta")  # a new tone polishes the label, which resets its font
         ids = [each.passage_id for each in document.hits]
         number = ids.index(hit.passage_id) if hit.passage_id in ids else 0
         several = len(ids) > 1

@@ -6,25 +6,24 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import DocumentView, HitView, LibraryView, Marks, SearchView
-from sbert_desktop.domain import Failure, Finished, JobId, Mode, Outcome
+from sbert_desktop.domain import Failure, Finished, JobId, Outcome
 from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.ui.bridge import Bridge
-from sbert_desktop.ui.search.area import ResultArea
+from sbert_desktop.ui.search.area import ResultArea, answer_words
 from sbert_desktop.ui.search.filters import FilterBar
 from sbert_desktop.ui.search.inspector import PreviewInspector
 from sbert_desktop.ui.search.model import Kind, Order, ResultModel, title_of
-from sbert_desktop.ui.search.query_box import BalanceSlider, QueryBox
+from sbert_desktop.ui.search.query_box import BalanceSlider, QueryBox, SortBox
 from sbert_desktop.ui.search.session import SearchSession
 from sbert_desktop.ui.theme import Theme, theme
 from sbert_desktop.ui.widgets import (
     Button,
-    ComboBox,
     ElidedLabel,
     Label,
     Line,
@@ -34,19 +33,6 @@ from sbert_desktop.ui.widgets import (
 from sbert_desktop.ui.words import counted
 
 ORDERS = ((Order.BEST, "Best first"), (Order.NEWEST, "Newest first"), (Order.NAME, "Name"))
-
-
-class _SortBox(ComboBox):
-    """A flat choice as wide as its value, so that the chevron stands beside the words."""
-
-    def sizeHint(self) -> QSize:
-        hint = super().sizeHint()
-        texts = [self.itemText(number) for number in range(self.count())] or [""]
-        metrics = theme.metrics("meta_medium")
-        widest = max(theme.metrics("meta_strong").horizontalAdvance(text) for text in texts)
-        return QSize(hint.width() - widest + metrics.horizontalAdvance(self.currentText()) + 2, hint.height())
-
-    minimumSizeHint = sizeHint
 
 
 class SearchPage(Panel):
@@ -60,11 +46,13 @@ class SearchPage(Panel):
     statusMessage = Signal(str)
     openRequested = Signal(str)
     inspectorWanted = Signal(bool)
+    _settingChanged = Signal(str)  # settings tell in the thread that changed them
 
     def __init__(self, commands: Commands, bridge: Bridge, theme: Theme = theme, parent: QWidget | None = None,
                  inspector: PreviewInspector | None = None) -> None:
         super().__init__("surface", parent=parent)
         self._grow = False
+        self._stale = False
         self.setObjectName("page_search")
         self.setAccessibleName("Search")
         self._commands = commands
@@ -106,8 +94,16 @@ class SearchPage(Panel):
             self.library_changed()
 
     def library_changed(self) -> None:
-        """Runs the query on screen again, quietly and at most every 3 s."""
-        self.session.library_changed()
+        """Runs the query on screen again, quietly and at most every 3 s; once it is seen if hidden now."""
+        self._stale = not self.isVisible()
+        if not self._stale:
+            self.session.library_changed()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Brings the results up to date when the page comes to the front."""
+        super().showEvent(event)
+        if self._stale:
+            self.library_changed()
 
     # ---- building -------------------------------------------------------------------------
     def _build(self) -> None:
@@ -117,7 +113,7 @@ class SearchPage(Panel):
         self.count = Label("", role="meta", object_name="search_count")
         self.count.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.notes = ElidedLabel("", role="meta", tone="muted", object_name="search_notes")
-        self.sort = _SortBox(object_name="search_sort", accessible="Sort by", flat=True)
+        self.sort = SortBox(object_name="search_sort", accessible="Sort by", flat=True)
         for order, words in ORDERS:
             self.sort.addItem(words, order)
         column = QVBoxLayout(self)
@@ -204,6 +200,20 @@ class SearchPage(Panel):
         self._preview.setInterval(60)
         self._preview.timeout.connect(self._show_preview)
         self._theme.themeChanged.connect(self._on_theme)
+        self._settingChanged.connect(self._on_setting)
+        self._commands.settings.subscribe(self._tell_setting)
+
+    def _tell_setting(self, key: str) -> None:
+        try:
+            self._settingChanged.emit(key)
+        except RuntimeError:
+            pass  # the page is gone; settings outlive it
+
+    def _on_setting(self, key: str) -> None:
+        weight = self._commands.settings.number("search.words_weight")
+        if key == "search.words_weight" and weight != self.balance.weight():
+            self.balance.set_weight(weight)
+            self.session.set_words_weight(weight)
 
     def _make_actions(self) -> None:
         def make(name: str, text: str, keys: str, slot: Callable[[], object]) -> None:
@@ -277,8 +287,9 @@ class SearchPage(Panel):
 
     def _on_filters(self, filters: object) -> None:
         self._drop_waiting()
-        self.filters.set_similar("")
         self.session.set_filters(self.filters.filters())
+        if self.session.similar_path is None:
+            self.filters.set_similar("")
 
     def _clear_history(self) -> None:
         self._commands.clear_history()
@@ -392,17 +403,7 @@ class SearchPage(Panel):
             self._preview.start()
 
     def _describe(self, view: SearchView, final: bool) -> None:
-        documents = len(view.documents)
-        if self.session.similar_path is not None:
-            count = counted(documents, "similar document")
-        else:
-            count = f"{counted(view.passages_found, 'passage')} in {counted(documents, 'document')}"
-        rest = [f"{view.milliseconds:.0f} ms" if view.milliseconds >= 1 else "under 1 ms"]
-        notes = list(view.notes)
-        known = any("by meaning" in note for note in notes)
-        if view.embedded < view.passages and view.mode is not Mode.KEYWORD and not known:
-            rest.append(f"{view.embedded:,} of {view.passages:,} also by meaning")
-        rest += [note.rstrip(".") for note in notes]
+        count, rest = answer_words(view, similar=self.session.similar_path is not None)
         self.count.setText(count)
         self.notes.set_full_text("".join(f" · {piece}" for piece in rest))
         self._show_line(True)

@@ -32,7 +32,11 @@ class PassageText:
         self._layout = QTextLayout(snippet.text, font)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        self._rtl = _right_to_left(snippet.text)
+        directions = Qt.LayoutDirection
+        option.setTextDirection(directions.RightToLeft if self._rtl else directions.LeftToRight)
+        sides = Qt.AlignmentFlag
+        option.setAlignment((sides.AlignRight if self._rtl else sides.AlignLeft) | sides.AlignAbsolute)
         self._layout.setTextOption(option)
         self._layout.setFormats([self._bold(span) for span in snippet.words])
         self._mark = self._map.span(snippet.mark) if snippet.mark else None
@@ -56,10 +60,12 @@ class PassageText:
             if not line.isValid():
                 break
             line.setLineWidth(self._width)
+            x = 0.0
             if count == most - 1 and line.textStart() + line.textLength() < length:
                 line.setLineWidth(max(20.0, self._width - self._ellipsis))
                 self._elided = True
-            line.setPosition(QPointF(0, count * self._line + (self._line - line.height()) / 2))
+                x = self._ellipsis if self._rtl else 0.0  # it stands at the left of the last line then
+            line.setPosition(QPointF(x, count * self._line + (self._line - line.height()) / 2))
             count += 1
         self._layout.endLayout()
         return max(1, count)
@@ -99,8 +105,7 @@ class PassageText:
         if self._elided:
             line = self._layout.lineAt(self._layout.lineCount() - 1)
             used = line.naturalTextRect()
-            rtl = self._layout.text() and _right_to_left(self._layout.text())
-            x = used.left() - self._ellipsis if rtl else used.right()
+            x = used.left() - self._ellipsis if self._rtl else used.right()
             painter.setFont(self._layout.font())
             painter.drawText(place + QPointF(x, line.y() + line.ascent()), ELLIPSIS)
         painter.restore()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QStringListModel, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, QStringListModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QHBoxLayout, QListView, QSizePolicy, QSlider, QWidget
 
 from sbert_desktop.ui.search.start import RecentDelegate
 from sbert_desktop.ui.search.text import collapse
 from sbert_desktop.ui.theme import theme
-from sbert_desktop.ui.widgets import Label, SearchBox, announce, set_tip
+from sbert_desktop.ui.widgets import ComboBox, Label, SearchBox, announce, set_tip
 
 CLEAR = "Clear recent searches"
 
@@ -160,3 +160,16 @@ class BalanceSlider(QWidget):
         self.slider.setAccessibleDescription("")
         set_tip(self.slider, self.words())
         self.slider.setAccessibleDescription(self.words())
+
+
+class SortBox(ComboBox):
+    """A flat choice as wide as its value, so that the chevron stands beside the words."""
+
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        texts = [self.itemText(number) for number in range(self.count())] or [""]
+        metrics = theme.metrics("meta_medium")
+        widest = max(theme.metrics("meta_strong").horizontalAdvance(text) for text in texts)
+        return QSize(hint.width() - widest + metrics.horizontalAdvance(self.currentText()) + 2, hint.height())
+
+    minimumSizeHint = sizeHint

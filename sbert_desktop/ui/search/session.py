@@ -130,8 +130,8 @@ class SearchSession(QObject):
         """Narrows or widens the search and runs it."""
         self._filters = filters
         self._top, self._passages = FIRST_DOCUMENTS, PASSAGES_PER_DOCUMENT
-        self._similar = None
-        if self._text.strip():
+        if self._text.strip():  # similar documents are not filtered; without words they stay
+            self._similar = None
             self.submit()
 
     def set_words_weight(self, weight: int) -> None:

@@ -23,7 +23,7 @@ from sbert_desktop.ui.theme import Theme
 from sbert_desktop.ui.widgets import paint_focus
 
 LINE_HEIGHT = 140.0  # per cent
-WINDOW = 12_000  # code points shown on each side of the passage; a document may hold millions
+WINDOW = 20_000  # code points shown on each side of the passage; a document may hold millions
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +102,14 @@ class TextView(QTextEdit):
         if window.sentence is not None:
             self._sentence = units.unit(window.sentence[0]), units.unit(window.sentence[1])
         self.setPlainText(window.text)
+        editing = QTextCursor(self.document())
+        editing.beginEditBlock()  # one layout for all that follows, not one for each word
         self._space_lines()
         bold = QTextCharFormat()
         bold.setFontWeight(QFont.Weight.DemiBold)
         for span in window.words:
             self._cursor((units.unit(span[0]), units.unit(span[1]))).mergeCharFormat(bold)
+        editing.endEditBlock()
         self._mark()
         self._scroll()
         return window

@@ -460,3 +460,52 @@ def test_leaving_the_list_clears_the_hovered_link(qtbot: QtBot, page: SearchPage
     assert page.list.itemDelegate().hovered_link == 0  # type: ignore[attr-defined]
     page.list.viewportEvent(QEvent(QEvent.Type.Leave))
     assert page.list.itemDelegate().hovered_link == -1  # type: ignore[attr-defined]
+
+
+def test_the_settings_page_moves_the_slider(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:
+    answer(qtbot, page)
+    commands.settings.set("search.words_weight", 60)
+    qtbot.waitUntil(lambda: page.balance.weight() == 60, timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].words_weight == pytest.approx(0.6), timeout=3000)
+
+
+def test_a_hidden_page_searches_again_only_when_it_is_seen(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands
+) -> None:
+    answer(qtbot, page)
+    page.hide()
+    page.set_library(library(passages=50_000))
+    qtbot.wait(60)
+    assert len(commands.searches()) == 1
+    page.show()
+    qtbot.waitUntil(lambda: len(commands.searches()) == 2, timeout=3000)
+
+
+def test_filters_leave_similar_documents_alone_without_words(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands
+) -> None:
+    page._show_similar(tenancy()[0])
+    qtbot.waitUntil(lambda: page.count.text() == "7 similar documents", timeout=3000)
+    page.filters.set_filters(Filters(types=("pdf",)))
+    assert page.filters.similar_chip.isVisible()
+    page.filters.similar_chip.cleared.emit()
+    assert page.stack.currentWidget() is page.start
+
+
+def test_all_passages_of_a_document_are_fetched_in_place(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands
+) -> None:
+    first, second = (document(f"{n}.txt", [hit("deposit", score=0.9 - n / 10)], content=70 + n, more=3 - 3 * n)
+                     for n in range(2))
+    commands.answer = view([first, second])
+    answer(qtbot, page)
+    page.model.set_open(0, True)
+    assert page.model.row(2).kind is Kind.REST
+    whole = replace(first, hits=(*first.hits, *(replace(hit("more"), content_id=70) for _ in range(3))), more=0)
+    commands.answer = view([whole, second])
+    page.list.setFocus()
+    page.list.choose(2)
+    QTest.keyClick(page.list, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: page.model.rowCount() == 6, timeout=3000)
+    assert commands.searches()[-1].passages_per_document >= 200
+    assert page.model.is_open(0)
