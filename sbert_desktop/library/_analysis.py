@@ -1,9 +1,13 @@
 """Words of texts and queries alike: the tokens that the keyword table holds.
 
-Two streams are made: ``exact`` (folded words, codes kept whole beside their parts) and ``stem``
-(word stems in the text's language). The output must be a pure function of text and language:
-deleting from a contentless table means making the very same tokens again. Raise
-:data:`VERSION` with every change of the output; the library then rebuilds the table.
+A plain word becomes its stem in the text's language (``walk``) and its folded form (``=walks``); a
+code or compound (``AB-12/7``, ``C++``, ``e-mail``) stays whole beside its parts; scripts without
+spaces become bigrams. A token that stands twice or four times in a passage is there again with a
+mark (``2~walk``, ``4~walk``): the table keeps no positions, so this is how it knows frequencies.
+
+The output must be a pure function of text and language: deleting from a contentless table means
+making the very same tokens again. Raise :data:`VERSION` with every change of the output; the
+library then rebuilds its tables.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -18,7 +24,11 @@ from typing import Protocol
 VERSION = 1
 LONGEST = 64  # code points of a token; longer ones (base64, hashes in a row) are cut
 CACHE_WORDS = 150_000
-TOKEN_CHARS = "+#.-_/@:"  # ASCII punctuation that may stand inside a token
+WORD_CHARS = "+#.-_/@:"  # ASCII punctuation that may stand inside a word
+EXACT, MANY = "=", "~"  # marks; no word has them
+TOKEN_CHARS = WORD_CHARS + EXACT + MANY
+# Source: nDCG@10 on Cranfield and XQuAD, see docs/adr/0006-library.md.
+EXACT_WEIGHT = 0.3
 
 # ISO 639-1 -> snowball algorithm. Source: the list of snowballstemmer 2.2-3.1.
 STEMMERS = {
@@ -67,15 +77,11 @@ class _Stemmer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class QueryWord:
-    """One word of a query.
+class QueryToken:
+    """One token to look up. ``weight`` scales its part of the score; ``prefix`` finds all that begin with it."""
 
-    ``exact`` are its folded tokens (a code and its parts), ``stems`` those of the stem stream, in
-    every language asked for. ``prefix`` marks a lone character of a bigram script.
-    """
-
-    exact: tuple[str, ...]
-    stems: tuple[str, ...]
+    text: str
+    weight: float
     prefix: bool = False
 
 
@@ -85,53 +91,64 @@ class Analyzer:
     def __init__(self, language: str) -> None:
         self._stem = _stemmer(STEMMERS.get(language or DEFAULT_LANGUAGE))
         self._words = _word_pattern()
-        self._exact = _Cache(self._make_exact)
-        self._stems = _Cache(self._make_stem)
+        self._known = _Cache(self._make)
 
-    def streams(self, text: str) -> tuple[str, str]:
-        """Gives the tokens of a text, separated by spaces: the exact stream and the stem stream."""
-        words = self._words.findall(text)
-        exact = " ".join(map(self._exact.__getitem__, words))
-        return exact, " ".join(map(self._stems.__getitem__, words))
+    def tokens(self, text: str) -> tuple[str, int]:
+        """Gives the tokens of a passage separated by spaces, and its length in words."""
+        counts: dict[str, int] = {}
+        length = 0
+        known = self._known
+        for word, times in Counter(self._words.findall(text)).items():
+            for token in known[word]:
+                counts[token] = counts.get(token, 0) + times
+            length += times
+        out = list(counts)
+        for token, times in counts.items():
+            if times > 1:
+                out.append(marked(token, 2))
+                if times > 3:
+                    out.append(marked(token, 4))
+        return " ".join(out), length
 
-    def word(self, word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Gives the exact tokens and the stem tokens of one word as the pattern finds it."""
-        return tuple(self._exact[word].split()), tuple(self._stems[word].split())
+    def word(self, word: str) -> tuple[str, ...]:
+        """Gives the tokens of one word as the pattern finds it."""
+        return self._known[word]
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Gives where the words of a text stand."""
         return [match.span() for match in self._words.finditer(text)]
 
-    def _make_exact(self, word: str) -> str:
-        return " ".join(_exact_tokens(word))
-
-    def _make_stem(self, word: str) -> str:
+    def _make(self, word: str) -> tuple[str, ...]:
         if is_bigram_script(word[0]):
-            return " ".join(_bigrams(word))
-        parts = _parts(word)
+            return tuple(_bigrams(word))
+        word = _APOSTROPHE_S.sub("", word)
+        parts = [piece for part in _SPLIT.split(word) if part for piece in _CAMEL.split(part)]
+        tokens = [token for part in parts for token in self._part(part)]
         if len(parts) > 1 and word.isalpha():  # one word in camel case: iPhone
-            parts.insert(0, word)
-        return " ".join(self._stem_token(part) for part in parts)
+            tokens = [*self._part(word), *tokens]
+        elif _CONNECTED.search(word):  # don't -> dont, O'Neill -> oneill, else as it stands
+            tokens.insert(0, _token(fold(_APOSTROPHE.sub("", word))))
+        return tuple(dict.fromkeys(token for token in tokens if token not in ("", EXACT)))
 
-    def _stem_token(self, part: str) -> str:
-        lower = unicodedata.normalize("NFC", part.casefold()) if not part.isascii() else part.lower()
+    def _part(self, part: str) -> list[str]:
+        folded = _token(fold(part))
+        lower = part.lower() if part.isascii() else unicodedata.normalize("NFC", part.casefold())
         if self._stem is None or not lower.isalpha():
-            return fold(lower)
-        return fold(self._stem.stemWord(lower))
+            return [folded]
+        return [_token(fold(self._stem.stemWord(lower))), EXACT + folded]
 
 
-class _Cache(dict[str, str]):
+class _Cache(dict[str, tuple[str, ...]]):
     """Words already made; emptied when it grows too large."""
 
-    def __init__(self, make: object) -> None:
+    def __init__(self, make: Callable[[str], tuple[str, ...]]) -> None:
         super().__init__()
-        assert callable(make)
         self._make = make
 
-    def __missing__(self, word: str) -> str:
+    def __missing__(self, word: str) -> tuple[str, ...]:
         if len(self) >= CACHE_WORDS:
             self.clear()
-        made = str(self._make(word))
+        made = self._make(word)
         if len(word) <= LONGEST:
             self[word] = made
         return made
@@ -151,34 +168,38 @@ def analyzer(language: str) -> Analyzer:
     return known[name]
 
 
-def query_words(text: str, languages: tuple[str, ...]) -> list[QueryWord]:
-    """Gives the words of a query, each once, stemmed in each of the languages."""
+def marked(token: str, times: int) -> str:
+    """Gives the token that says: this one stands so many times or more in the passage."""
+    return f"{times}{MANY}{token}"
+
+
+def query_tokens(text: str, languages: tuple[str, ...]) -> list[QueryToken]:
+    """Gives the tokens of a query, each once, stemmed in each of the languages."""
     makers = [analyzer(language) for language in languages or (DEFAULT_LANGUAGE,)]
-    words: dict[tuple[str, ...], QueryWord] = {}
+    found: dict[str, QueryToken] = {}
     for start, end in makers[0].spans(text):
         word = text[start:end]
-        exact = makers[0].word(word)[0]
-        if not exact or exact in words:
-            continue
-        stems = tuple(dict.fromkeys(stem for maker in makers for stem in maker.word(word)[1]))
-        words[exact] = QueryWord(exact, stems, prefix=len(word) == 1 and is_bigram_script(word))
-    return list(words.values())
+        lone = len(word) == 1 and is_bigram_script(word)
+        made = dict.fromkeys(token for maker in makers for token in maker.word(word))
+        has_exact = any(token.startswith(EXACT) for token in made)
+        for token in made:
+            weight = EXACT_WEIGHT if token.startswith(EXACT) else 1.0 if has_exact else 1.0 + EXACT_WEIGHT
+            found.setdefault(token, QueryToken(token, weight, lone))
+    return list(found.values())
 
 
-def match(words: list[QueryWord], text: str, languages: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Gives where words of a text share a token with a query; touching spans are joined."""
+def match(wanted: set[str], single: set[str], text: str, languages: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Gives where words of a text have a token of a query; touching spans are joined.
+
+    ``single`` are lone characters of a bigram script.
+    """
     makers = [analyzer(language) for language in languages or (DEFAULT_LANGUAGE,)]
-    exact = {token for word in words for token in word.exact}
-    stems = {token for word in words for token in word.stems}
-    single = {word.exact[0] for word in words if word.prefix}
     spans: list[tuple[int, int]] = []
     for start, end in makers[0].spans(text):
         word = text[start:end]
         if is_bigram_script(word[0]):
-            spans += _bigram_spans(word, start, exact, single)
-        elif not exact.isdisjoint(makers[0].word(word)[0]) or any(
-            not stems.isdisjoint(maker.word(word)[1]) for maker in makers
-        ):
+            spans += _bigram_spans(word, start, wanted, single)
+        elif any(not wanted.isdisjoint(maker.word(word)) for maker in makers):
             spans.append((start, end))
     joined: list[tuple[int, int]] = []
     for start, end in spans:
@@ -223,43 +244,23 @@ def _is_light_mark(ch: str) -> bool:
     return 0x064B <= code <= 0x065F or code in (0x0640, 0x0670)
 
 
-def _exact_tokens(word: str) -> list[str]:
-    if is_bigram_script(word[0]):
-        return _bigrams(word)
-    parts = [_token(fold(part)) for part in _parts(word)]
-    whole = _token(fold(_APOSTROPHE_S.sub("", word)))
-    tokens = [part for part in parts if part]
-    if len(parts) == 1 and not _CONNECTED.search(whole):
-        return tokens
-    if not _APOSTROPHE.search(word.rstrip("'’")):
-        tokens.insert(0, whole)
-    elif len(tokens) > 1 and len(tokens[-1]) == 1:  # don't -> dont
-        tokens = ["".join(tokens)]
-    return list(dict.fromkeys(tokens))
-
-
 def _token(folded: str) -> str:
     # Whatever is not a letter, digit or an allowed connector would be cut by the table's tokenizer.
-    return "".join(ch for ch in folded[:LONGEST] if not ch.isascii() or ch.isalnum() or ch in TOKEN_CHARS)
+    return "".join(ch for ch in folded[:LONGEST] if not ch.isascii() or ch.isalnum() or ch in WORD_CHARS)
 
 
 _APOSTROPHE_S = re.compile(r"['’]s$", re.IGNORECASE)
-_APOSTROPHE = re.compile(r"['’](?!s$)", re.IGNORECASE)
+_APOSTROPHE = re.compile(r"['’]")
 _CONNECTED = re.compile(r"[+#.\-_/@:'’]")
 _SPLIT = re.compile(r"[+#.\-_/@:'’]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def _parts(word: str) -> list[str]:
-    word = _APOSTROPHE_S.sub("", word)
-    return [piece for part in _SPLIT.split(word) if part for piece in _CAMEL.split(part)]
-
-
 def _bigrams(run: str) -> list[str]:
     # The last character stands alone too, so that every character begins a token and a query of
     # one character is a prefix query.
-    folded = unicodedata.normalize("NFKC", run)
-    return [folded[at : at + 2] for at in range(len(folded))]
+    folded = "".join(unicodedata.normalize("NFKC", run).split())
+    return list(dict.fromkeys(_token(folded[at : at + 2]) for at in range(len(folded))))
 
 
 @lru_cache(maxsize=1)

@@ -54,7 +54,8 @@ class View:
     """One consistent state of the library for one fingerprint; every array is read-only in spirit.
 
     Arrays named ``file_*`` are indexed by file id, ``content_*`` by content id, ``row_*`` by row;
-    ``passage_content`` gives the content of a passage id, -1 where there is none.
+    ``passage_content`` gives the content of a passage id, -1 where there is none, and
+    ``passage_length`` its words.
     """
 
     generation: int
@@ -66,6 +67,7 @@ class View:
     row_content: NDArray[np.int64]
     alive: Mask
     passage_content: NDArray[np.int64]
+    passage_length: NDArray[np.float32]
     content_live: Mask
     content_passages: NDArray[np.int32]
     content_rows: NDArray[np.int64]
@@ -143,6 +145,7 @@ class Columns:
         self._row_content = np.zeros(0, np.int64)
         self._row_used = np.zeros(0, np.bool_)
         self._passage_content = np.full(0, -1, np.int64)
+        self._passage_length = np.zeros(0, np.float32)
         self._content_passages = np.zeros(0, np.int32)
         self._content_words = np.zeros(0, np.int32)
         self._content_exists = np.zeros(0, np.bool_)
@@ -213,7 +216,7 @@ class Columns:
     def _read_contents(self, connection: sqlite3.Connection, segmentation: int | None, since: int | None) -> None:
         where, values = _changed("c.id", Change.CONTENT, since)
         rows = connection.execute(
-            "SELECT c.id, c.date, c.language, c.format, s.first, s.passages, s.embeddable FROM content c"
+            "SELECT c.id, c.date, c.language, c.format, s.first, s.passages, s.embeddable, s.lengths FROM content c"
             f" LEFT JOIN segmented s ON s.content=c.id AND s.segmentation=? {where}",
             (segmentation, *values),
         ).fetchall()
@@ -242,7 +245,10 @@ class Columns:
         self._passages_end = max(self._passages_end, int((first + count).max()))
         self._passage_content = _grown(self._passage_content, self._passages_end, -1)
         offsets = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        self._passage_content[np.repeat(first, count) + offsets] = np.repeat(ids, count)
+        places = np.repeat(first, count) + offsets
+        self._passage_content[places] = np.repeat(ids, count)
+        self._passage_length = _grown(self._passage_length, self._passages_end, 0)
+        self._passage_length[places] = unpack_lengths(b"".join(row[7] for row in rows if row[5]))
 
     def _read_files(self, connection: sqlite3.Connection, since: int | None) -> None:
         where, values = _changed("f.id", Change.FILE, since)
@@ -279,7 +285,8 @@ class Columns:
             found = connection.execute(
                 "SELECT r.row, r.passage FROM (SELECT DISTINCT id FROM change WHERE seq>? AND kind=?) c"
                 " CROSS JOIN segmented s ON s.segmentation=? AND s.content=c.id"
-                " CROSS JOIN row r INDEXED BY row_passage ON r.passage>=s.first AND r.passage<s.first+s.passages AND r.space=?",
+                " CROSS JOIN row r INDEXED BY row_passage ON r.passage>=s.first AND r.passage<s.first+s.passages"
+                " AND r.space=?",
                 (since, Change.CONTENT, segmentation, space.id),
             ).fetchall()
         if space.rows > len(self._row_passage):
@@ -370,6 +377,7 @@ class Columns:
             row_content=_frozen(row_content),
             alive=_frozen(used & live[row_content]) if rows else np.zeros(0, np.bool_),
             passage_content=self._passage_content[: self._passages_end],
+            passage_length=self._passage_length[: self._passages_end],
             content_live=live,
             content_passages=self._content_passages[:contents],
             content_rows=np.bincount(row_content[used], minlength=contents),
@@ -397,6 +405,16 @@ class Columns:
         path = _vectors.vectors_path(self._library, space.fingerprint, space.generation)
         rows = min(space.rows, _vectors.available_rows(path, space.dimension))
         return _vectors.map_rows(path, space.dimension, rows), rows < space.rows
+
+
+def pack_lengths(lengths: Iterable[int]) -> bytes:
+    """Gives the lengths of a content's passages as two bytes each, capped."""
+    return np.minimum(np.array(list(lengths), np.int64), 65_535).astype("<u2").tobytes()
+
+
+def unpack_lengths(data: bytes) -> NDArray[np.uint16]:
+    """Gives the lengths back."""
+    return np.frombuffer(data, "<u2")
 
 
 class _Codes:

@@ -44,7 +44,7 @@ def erase_passages(connection: sqlite3.Connection, contents: Sequence[int], segm
         for number, first, count, language, title in known:
             if segmentation is not None and number != segmentation:
                 continue
-            _words.remove(connection, number, _words.rows_of(connection, slices, number, content, language, title))
+            _words.remove(connection, number, _words.tokens_again(connection, slices, number, content, language, title))
             span = (first, first + count)
             connection.execute("INSERT INTO dead_row SELECT space, row FROM row WHERE passage>=? AND passage<?", span)
             connection.execute("DELETE FROM row WHERE passage>=? AND passage<?", span)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sbert_desktop.library import _analysis, _disk, _erasing, _vectors, _words
-from sbert_desktop.library._columns import Change, SpaceRow
+from sbert_desktop.library._columns import Change, SpaceRow, unpack_lengths
 from sbert_desktop.library._text import Slices
 
 _GENERATION = re.compile(r"-(\d+)\.")
@@ -84,7 +84,9 @@ def rebuild_words(connection: sqlite3.Connection, segmentation: int) -> None:
     ).fetchall()
     for content, language, title in rows:
         slices = Slices(connection)
-        _words.add(connection, segmentation, _words.rows_of(connection, slices, segmentation, content, language, title))
+        _words.add(
+            connection, segmentation, _words.tokens_again(connection, slices, segmentation, content, language, title)
+        )
 
 
 def _drop_missing_rows(connection: sqlite3.Connection, space: SpaceRow, available: int) -> None:
@@ -182,6 +184,15 @@ _COUNTS = {
 }
 
 
+def _differing_words(connection: sqlite3.Connection, segmentation: int) -> int:
+    wanted: set[int] = set()
+    for first, lengths in connection.execute(
+        "SELECT first, lengths FROM segmented WHERE segmentation=?", (segmentation,)
+    ):
+        wanted.update(first + at for at, length in enumerate(unpack_lengths(lengths)) if length)
+    return len(wanted ^ _words.indexed(connection, segmentation))
+
+
 def integrity(library: Path, connection: sqlite3.Connection) -> dict[str, int]:
     """Counts what must agree; every value whose key starts with ``bad_`` must be 0."""
 
@@ -192,8 +203,7 @@ def integrity(library: Path, connection: sqlite3.Connection) -> dict[str, int]:
     out["bad_foreign_keys"] = len(connection.execute("PRAGMA foreign_key_check").fetchall())
     out |= {"bad_words": 0, "bad_vectors": 0}
     for (segmentation,) in connection.execute("SELECT id FROM segmentation").fetchall():
-        words = count(f"SELECT count(*) FROM words_{segmentation}_docsize")
-        out["bad_words"] += abs(words - count(f"SELECT count(*) FROM passage WHERE segmentation={int(segmentation)}"))
+        out["bad_words"] += _differing_words(connection, segmentation)
     for row in connection.execute(
         "SELECT id, fingerprint, segmentation, dimension, generation, rows FROM space"
     ).fetchall():

@@ -167,6 +167,7 @@ class Library:
         self._data_version: dict[str, int] = {}
         self._indexes: dict[str, NeighbourIndex | None] = {}
         self._index_lock = threading.Lock()
+        self._postings = _words.Postings()
         self._unsaved_history: list[tuple[str, float]] = []
         self._history_lock = threading.Lock()
         try:
@@ -456,11 +457,12 @@ class Library:
         """Gives where words of a text match words of the query (folded, or by stem), in order."""
         view = self._view(None)
         languages = view.language_order()[: _words.QUERY_LANGUAGES]
-        wanted = _analysis.query_words(query, languages)
-        if view.segmentation is not None:
+        wanted = _analysis.query_tokens(query, languages)
+        if view.segmentation is not None and view.words >= _words.TELLING_FROM and wanted:
             with self._reading() as connection:
-                wanted = _words.telling(connection, view.segmentation, wanted, view.words)
-        return _analysis.match(wanted, text, languages)
+                wanted = self._postings.telling(connection, view.segmentation, wanted, view.words, _words.TELLING_SHARE)
+        single = {token.text for token in wanted if token.prefix}
+        return _analysis.match({token.text for token in wanted}, single, text, languages)
 
     # ------------------------------------------------------------ health
 
@@ -471,8 +473,12 @@ class Library:
 
     def integrity(self) -> dict[str, int]:
         """Counts what must agree; every value of a key that starts with ``bad_`` must be 0."""
-        with self._reading() as connection:
-            return _health.integrity(self.path, connection)
+        with _disk.known_errors(self.path):
+            connection = _schema.connect(self.path, mode=self._mode)  # needs temporary tables
+            try:
+                return _health.integrity(self.path, connection)
+            finally:
+                connection.close()
 
     def _notice(self, text: str) -> None:
         if text not in self.notices:

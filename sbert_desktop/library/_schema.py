@@ -55,6 +55,7 @@ CREATE TABLE segmentation(
 CREATE TABLE segmented(
   segmentation INTEGER NOT NULL REFERENCES segmentation(id), content INTEGER NOT NULL REFERENCES content(id),
   first INTEGER NOT NULL, passages INTEGER NOT NULL, embeddable INTEGER NOT NULL, characters INTEGER NOT NULL,
+  lengths BLOB NOT NULL,
   PRIMARY KEY(segmentation, content)) WITHOUT ROWID;
 CREATE INDEX segmented_content ON segmented(content);
 CREATE TABLE passage(

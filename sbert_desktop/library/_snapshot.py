@@ -86,18 +86,29 @@ class LibrarySnapshot:
             return np.zeros(0, np.int64), np.zeros(0, np.float64), np.zeros(0, np.int64)
         wanted = view.content_live if mask is None else view.content_live & mask
         languages = view.language_order()[: _words.QUERY_LANGUAGES]
-        few = limit if mask is None else None
         with self._library._reading() as connection:
-            while True:
-                ids, scores = _words.search(connection, view.segmentation, text, languages, view.words, few)
-                complete = few is None or len(ids) < few
-                known = ids < len(view.passage_content)
-                ids, scores = ids[known], scores[known]
-                contents = view.passage_content[ids]
-                passing = (contents >= 0) & wanted[contents]
-                if complete or np.count_nonzero(passing) >= limit:
-                    return ids[passing][:limit], scores[passing][:limit], contents[passing][:limit]
-                few = None  # too many of the best were filtered away: take all of them
+            ids, scores = _words.search(
+                connection,
+                self._library._postings,
+                view.segmentation,
+                text,
+                languages,
+                view.passage_length,
+                view.words,
+                view.generation,
+            )
+        contents = view.passage_content[ids]
+        passing = (contents >= 0) & wanted[contents]
+        ids, scores, contents = ids[passing], scores[passing], contents[passing]
+        if len(ids) > limit:
+            best = np.argpartition(-scores, limit - 1)[:limit]
+            # Of passages with the score of the last one taken, those with the lowest ids.
+            edge = scores[best].min()
+            above, level = np.flatnonzero(scores > edge), np.flatnonzero(scores == edge)
+            chosen = np.concatenate([above, level[: limit - len(above)]])
+            ids, scores, contents = ids[chosen], scores[chosen], contents[chosen]
+        order = np.lexsort((ids, -scores))
+        return ids[order], scores[order], contents[order]
 
     def fetch(self, passage_ids: Sequence[int]) -> dict[int, PassageRecord]:
         """Reads text and places of passages; ids that are gone are left out."""

@@ -35,7 +35,7 @@ from sbert_desktop.domain import (
 )
 from sbert_desktop.errors import LibraryError
 from sbert_desktop.library import _disk, _erasing, _health, _schema, _text, _words
-from sbert_desktop.library._columns import LOG_KEPT, Change, SpaceRow
+from sbert_desktop.library._columns import LOG_KEPT, Change, SpaceRow, pack_lengths
 from sbert_desktop.library._erasing import Removed
 from sbert_desktop.library._records import PendingDocument
 from sbert_desktop.library._space import Space
@@ -457,33 +457,20 @@ class Writer:
         space = self._require_space()
         first = _next_id(self._connection, "passage")
         segmentation = space.row.segmentation
+        title = _text.clean(text.title)
+        rows, words, lengths = [], [], []
+        for id_, passage in enumerate(passages, first):
+            stretch = text.text[passage.start : passage.end]
+            rows.append((id_, segmentation, content, *_passage_values(passage, stretch)))
+            tokens, length = _words.tokens(stretch, text.language, title, first=id_ == first)
+            words.append((id_, tokens))
+            lengths.append(length)
         own = [passage for passage in passages if passage.embedded]
         characters = sum(passage.end - passage.start for passage in own)
         self._connection.execute(
-            "INSERT INTO segmented VALUES(?,?,?,?,?,?)",
-            (segmentation, content, first, len(passages), len(own), characters),
+            "INSERT INTO segmented VALUES(?,?,?,?,?,?,?)",
+            (segmentation, content, first, len(passages), len(own), characters, pack_lengths(lengths)),
         )
-        rows, words = [], []
-        for id_, passage in enumerate(passages, first):
-            stretch = text.text[passage.start : passage.end]
-            context = _text.clean(passage.context)
-            rows.append(
-                (
-                    id_,
-                    segmentation,
-                    content,
-                    passage.ordinal,
-                    passage.start,
-                    passage.end,
-                    input_sha(f"{context}\n{stretch}" if context else stretch),
-                    passage.embedded,
-                    passage.location.page,
-                    _text.clean(passage.location.heading),
-                    _text.clean(passage.location.part),
-                    context,
-                )
-            )
-            words.append((id_, *_words.tokens(stretch, text.language, _words.title_of(text.title, id_ == first))))
         self._connection.executemany("INSERT INTO passage VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", rows)
         _words.add(self._connection, segmentation, words)
         if own:
@@ -543,6 +530,13 @@ class Writer:
 def input_sha(text: str) -> bytes:
     """Gives the identity of what the encoder sees: 16 bytes of sha256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def _passage_values(passage: Passage, text: str) -> tuple[object, ...]:
+    context, place = _text.clean(passage.context), passage.location
+    sha = input_sha(f"{context}\n{text}" if context else text)
+    heading, part = _text.clean(place.heading), _text.clean(place.part)
+    return passage.ordinal, passage.start, passage.end, sha, passage.embedded, place.page, heading, part, context
 
 
 def _stat(file: SourceFile) -> tuple[int, int, int, int]:
