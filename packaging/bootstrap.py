@@ -96,7 +96,7 @@ def run_tests(arguments: Sequence[str]) -> int:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONUNBUFFERED": "1"}
     failed = []
     for name, call in (
-        ("ruff", ["-m", "ruff", "check", "."]),
+        ("ruff", ["-m", "ruff", "check", "--output-format", "concise", "."]),
         ("mypy", ["-m", "mypy"]),
         ("pytest", ["-m", "pytest", *arguments]),
     ):
