@@ -48,7 +48,7 @@ OWNERS = {
     "hnswlib": ["library/_hnsw*"],
     "sqlite3": ["library/*"],
     "snowballstemmer": ["library/_analysis*"],
-    "pypdfium2": ["extraction/_pdf*"],
+    "pypdfium2": ["extraction/_pdf*", "extraction/_render*"],
     "lxml": ["extraction/*"],
     "selectolax": ["extraction/*"],
     "charset_normalizer": ["extraction/*"],
