@@ -173,7 +173,7 @@ class SearchPage(Panel):
         self.start.cleared.connect(self._clear_history)
         self.stack.empty_filters.clicked.connect(self.filters.clear)
         self.stack.empty_library.clicked.connect(lambda: self.openRequested.emit("library"))
-        self.stack.failed.clicked.connect(lambda: session.run(self.query.text()))
+        self.stack.failed.clicked.connect(session.submit)
         self.stack.changed.connect(self._on_area)
         session.answered.connect(self._on_answer)
         session.marked.connect(self._on_marks)

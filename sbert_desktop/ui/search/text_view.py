@@ -198,7 +198,7 @@ class TextView(QTextEdit):
             painter = QPainter(self.viewport())
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.color("selected"))
+            painter.setBrush(self._theme.faded("selected", 0.6))
             painter.drawRoundedRect(rect, 4, 4)
             painter.setBrush(self._theme.color("accent"))
             painter.drawRoundedRect(QRect(rect.x(), rect.y(), 3, rect.height()), 1.5, 1.5)

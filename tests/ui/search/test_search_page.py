@@ -509,3 +509,36 @@ def test_all_passages_of_a_document_are_fetched_in_place(
     qtbot.waitUntil(lambda: page.model.rowCount() == 6, timeout=3000)
     assert commands.searches()[-1].passages_per_document >= 200
     assert page.model.is_open(0)
+
+
+def test_a_recent_search_is_chosen_by_keyboard_and_the_last_line_forgets_all(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands
+) -> None:
+    page.focus_query()
+    QTest.keyClick(page.query.edit, Qt.Key.Key_Down)
+    popup = page.query.completer.popup()
+    QTest.keyClick(popup, Qt.Key.Key_Down)
+    QTest.keyClick(popup, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    assert [query.text for query in commands.searches()] == ["rent increase"]
+    assert page.query.text() == "rent increase"
+    page.query.clear_button.click()
+    QTest.keyClick(page.query.edit, Qt.Key.Key_Down)
+    for _ in range(3):
+        QTest.keyClick(popup, Qt.Key.Key_Down)
+    assert popup.currentIndex().data() == "Clear recent searches"
+    QTest.keyClick(popup, Qt.Key.Key_Return)
+    assert commands.named("clear_history")
+    assert page.query.text() == ""
+
+
+def test_a_failed_look_for_similar_documents_is_tried_again_as_such(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands
+) -> None:
+    answer(qtbot, page)
+    page.session.failed.emit(Failure("x", "No.", ""))
+    page.session.show_similar(tenancy()[0].path)
+    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    page.session.failed.emit(Failure("x", "No.", ""))
+    page.stack.failed.button.click()  # type: ignore[union-attr]
+    assert len(commands.named("similar")) == 2
