@@ -10,7 +10,7 @@ from sbert_desktop.errors import UsageError
 from sbert_desktop.settings import GROUPS, SCHEMA, Settings
 
 
-@pytest.fixture()
+@pytest.fixture
 def file(tmp_path):
     return tmp_path / "settings.toml"
 

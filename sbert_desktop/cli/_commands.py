@@ -14,9 +14,9 @@ from sbert_desktop import paths
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import DocumentView, HitView, ModelView, SearchView
 from sbert_desktop.cli import _output as output
+from sbert_desktop.cli._console import ConsoleContext
 from sbert_desktop.domain import Filters, Mode, Query, display_path
 from sbert_desktop.errors import UsageError
-from sbert_desktop.jobs import ConsoleContext
 from sbert_desktop.settings import Settings
 
 

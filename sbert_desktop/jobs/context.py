@@ -1,8 +1,7 @@
-"""Job contexts: for a lane, for a terminal, and one that says nothing."""
+"""Job contexts: for a lane, and one that says nothing."""
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -93,39 +92,3 @@ class LaneContext:
     def partial(self, result: object) -> None:
         """Posts a Partial event."""
         self._post(Partial(self.job_id, result))
-
-
-class ConsoleContext(NullContext):
-    """Writes progress to standard error: one line that is rewritten on a terminal, else seldom."""
-
-    def __init__(self, *, quiet: bool = False) -> None:
-        self._quiet = quiet
-        self._terminal = sys.stderr.isatty()
-        self._last = 0.0
-        self._phase = ""
-        self._width = 0
-
-    def progress(self, phase: str, done: int, total: int | None, detail: str = "") -> None:
-        """Prints ``phase done/total`` at most ten times a second (every 5 s without a terminal)."""
-        if self._quiet:
-            return
-        now = time.monotonic()
-        if now - self._last < (0.1 if self._terminal else 5.0) and not (phase != self._phase and self._terminal):
-            return
-        self._last, self._phase = now, phase
-        of = f" of {total:,}" if total else ""
-        line = f"{phase}: {done:,}{of}" + (f"  {detail}" if detail else "")
-        if self._terminal:
-            line = line[:100]
-            sys.stderr.write("\r" + line.ljust(self._width))
-            self._width = len(line)
-        else:
-            sys.stderr.write(line + "\n")
-        sys.stderr.flush()
-
-    def clear(self) -> None:
-        """Wipes the progress line."""
-        if self._width:
-            sys.stderr.write("\r" + " " * self._width + "\r")
-            sys.stderr.flush()
-            self._width = 0

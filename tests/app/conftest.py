@@ -24,13 +24,13 @@ TEXTS = {
 }
 
 
-@pytest.fixture()
+@pytest.fixture
 def settings(tmp_path, monkeypatch) -> Settings:
     monkeypatch.setenv("SBERT_DESKTOP_ADVANCED_ENCODER", "hashing")
     return Settings(tmp_path / "settings.toml")
 
 
-@pytest.fixture()
+@pytest.fixture
 def folder(tmp_path) -> Path:
     root = tmp_path / "docs"
     for name, text in TEXTS.items():
@@ -40,7 +40,7 @@ def folder(tmp_path) -> Path:
     return root
 
 
-@pytest.fixture()
+@pytest.fixture
 def session(tmp_path, settings):
     session = Session(tmp_path / "library", settings)
     yield session

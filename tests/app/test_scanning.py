@@ -29,7 +29,7 @@ def known_of(found: Scan) -> dict[bytes, Known]:
     }
 
 
-@pytest.fixture()
+@pytest.fixture
 def folder(tmp_path):
     root = tmp_path / "docs"
     (root / "sub").mkdir(parents=True)

@@ -13,7 +13,7 @@ import pytest
 from sbert_desktop.cli import main
 
 
-@pytest.fixture()
+@pytest.fixture
 def folder(tmp_path) -> Path:
     root = tmp_path / "papers"
     (root / "sub").mkdir(parents=True)
@@ -23,7 +23,7 @@ def folder(tmp_path) -> Path:
     return root
 
 
-@pytest.fixture()
+@pytest.fixture
 def run(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("SBERT_DESKTOP_ADVANCED_ENCODER", "hashing")
     monkeypatch.setenv("SBERT_DESKTOP_LIBRARY", str(tmp_path / "library"))

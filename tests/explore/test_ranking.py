@@ -67,7 +67,7 @@ def unit(rng, n, d=16):
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
-@pytest.fixture()
+@pytest.fixture
 def rng():
     return np.random.default_rng(5)
 

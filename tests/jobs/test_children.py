@@ -12,7 +12,7 @@ from sbert_desktop.errors import JobError
 from sbert_desktop.jobs import spawn_child
 
 
-@pytest.fixture()
+@pytest.fixture
 def child():
     child = spawn_child("echo")
     yield child

@@ -37,12 +37,12 @@ class Box:
             assert self.condition.wait_for(lambda: any(predicate(e) for e in self.events), timeout)
 
 
-@pytest.fixture()
+@pytest.fixture
 def box():
     return Box()
 
 
-@pytest.fixture()
+@pytest.fixture
 def jobs(box):
     jobs = Jobs(box.post)
     yield jobs

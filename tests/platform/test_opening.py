@@ -10,7 +10,7 @@ from sbert_desktop.errors import PlatformError
 from sbert_desktop.platform import opening
 
 
-@pytest.fixture()
+@pytest.fixture
 def started(monkeypatch):
     calls = []
     monkeypatch.setattr(opening, "_start", lambda command, path: calls.append(command))

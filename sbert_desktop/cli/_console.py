@@ -1,0 +1,53 @@
+"""Progress on a terminal: the command line's job context."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+
+class ConsoleContext:
+    """Writes progress to standard error: one line that is rewritten on a terminal, else seldom."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._last = 0.0
+        self._phase = ""
+        self._width = 0
+
+    @property
+    def paused(self) -> bool:
+        """Never paused."""
+        return False
+
+    def check(self) -> None:
+        """Goes on; Ctrl+C ends the command by itself."""
+
+    def partial(self, result: object) -> None:
+        """Ignores it: the command prints the whole."""
+
+    def progress(self, phase: str, done: int, total: int | None, detail: str = "") -> None:
+        """Prints ``phase done/total`` at most ten times a second (every 5 s without a terminal)."""
+        if self._quiet:
+            return
+        now = time.monotonic()
+        if now - self._last < (0.1 if self._terminal else 5.0) and not (phase != self._phase and self._terminal):
+            return
+        self._last, self._phase = now, phase
+        of = f" of {total:,}" if total else ""
+        line = f"{phase}: {done:,}{of}" + (f"  {detail}" if detail else "")
+        if self._terminal:
+            line = line[:100]
+            sys.stderr.write("\r" + line.ljust(self._width))
+            self._width = len(line)
+        else:
+            sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Wipes the progress line."""
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()
+            self._width = 0

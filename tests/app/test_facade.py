@@ -1,0 +1,236 @@
+"""The window's commands: they return at once, answer by events, and end cleanly."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from sbert_desktop.app.facade import App
+from sbert_desktop.app.views import Estimate, IndexProgress, IndexReport, LibraryView, Marks, PreviewText, SearchView
+from sbert_desktop.domain import Filters, Finished, Mode, Outcome, Partial, Query
+
+
+class Inbox:
+    """Receives events and lets a test wait for them."""
+
+    def __init__(self) -> None:
+        self.events = []
+        self.condition = threading.Condition()
+
+    def post(self, event) -> None:
+        with self.condition:
+            self.events.append(event)
+            self.condition.notify_all()
+
+    def finished(self, job, timeout=60.0) -> Finished:
+        def found():
+            return next((e for e in self.events if isinstance(e, Finished) and e.job_id == job), None)
+
+        with self.condition:
+            assert self.condition.wait_for(lambda: found() is not None, timeout), f"{job} did not finish"
+            return found()
+
+    def result(self, job, timeout=60.0):
+        end = self.finished(job, timeout)
+        assert end.outcome is Outcome.DONE, end
+        return end.result
+
+    def until(self, test, timeout=60.0) -> None:
+        with self.condition:
+            assert self.condition.wait_for(lambda: any(test(e) for e in self.events), timeout)
+
+    def partials(self, job, kind) -> list:
+        with self.condition:
+            return [e.result for e in self.events if isinstance(e, Partial) and e.job_id == job and isinstance(e.result, kind)]
+
+
+@pytest.fixture
+def inbox():
+    return Inbox()
+
+
+@pytest.fixture
+def app(tmp_path, settings, inbox):
+    app = App(tmp_path / "library", settings)
+    app.connect(inbox.post)
+    yield app
+    began = time.monotonic()
+    app.close()
+    assert time.monotonic() - began < 5.5
+
+
+def test_adding_a_folder_reports_progress_and_the_library(app, inbox, folder):
+    job = app.add_folders([folder])
+    report = inbox.result(job)
+    assert isinstance(report, IndexReport)
+    assert report.documents == 6
+    assert inbox.partials(job, IndexProgress)[-1].files_done == 6
+    view = inbox.partials(job, LibraryView)[-1]
+    assert [f.path for f in view.folders] == [folder]
+    assert view.documents == 6
+
+
+def test_search_shows_hits_then_marks_then_the_whole(app, inbox, folder):
+    inbox.result(app.add_folders([folder]))
+    job = app.search(Query("water the tomatoes early"))
+    whole = inbox.result(job)
+    first = inbox.partials(job, SearchView)[0]
+    marks = inbox.partials(job, Marks)[0]
+    hit = first.documents[0].hits[0]
+    assert hit.path.name == "beds.md"
+    assert hit.best_sentence is None
+    span = marks.spans[hit.passage_id]
+    assert "Water early" in hit.text[span[0] : span[1]]
+    assert whole.documents[0].hits[0].best_sentence == span
+    words = {hit.text[a:b].lower() for a, b in hit.words}
+    assert {"water", "tomatoes"} <= words
+
+
+def test_newest_search_wins(app, inbox, folder):
+    inbox.result(app.add_folders([folder]))
+    jobs = [app.search(Query(f"spade {n}")) for n in range(30)]
+    assert inbox.result(jobs[-1]).query == "spade 29"
+    outcomes = {inbox.finished(job).outcome for job in jobs[:-1]}
+    assert outcomes <= {Outcome.SUPERSEDED, Outcome.DONE}
+
+
+def test_removed_folder_is_hidden_at_once_and_comes_back(app, inbox, folder):
+    inbox.result(app.add_folders([folder]))
+    view = inbox.result(app.remove_folder(folder))
+    assert view.folders == ()
+    assert inbox.result(app.search(Query("spade", mode=Mode.KEYWORD))).documents == ()
+    view = inbox.result(app.undo_remove(folder))
+    assert view.folders[0].documents == 6
+    assert inbox.result(app.search(Query("spade", mode=Mode.KEYWORD))).documents
+    inbox.result(app.remove_folder(folder))
+    assert inbox.result(app.finish_removals()).folders == ()
+    undone = inbox.finished(app.undo_remove(folder))
+    assert undone.failure.code == "folder-unknown"
+
+
+def test_pause_holds_indexing_and_searching_goes_on(app, inbox, folder):
+    for n in range(400):
+        (folder / f"note-{n}.txt").write_text(f"Entry {n} speaks of the mill and the weir number {n}.\n")
+    job = app.add_folders([folder])
+    inbox.until(lambda e: isinstance(e, Partial) and isinstance(e.result, IndexProgress) and e.result.files_done > 0)
+    app.pause()
+    inbox.until(lambda e: isinstance(e, Partial) and isinstance(e.result, IndexProgress) and e.result.paused)
+    assert inbox.result(app.search(Query("mill weir", mode=Mode.KEYWORD))).documents
+    assert not any(isinstance(e, Finished) and e.job_id == job for e in inbox.events)
+    app.resume()
+    assert inbox.result(job).documents == 406
+
+
+def test_cancelled_indexing_is_completed_by_the_next_update(app, inbox, folder):
+    for n in range(400):
+        (folder / f"note-{n}.txt").write_text(f"Entry {n} speaks of the mill and the weir number {n}.\n")
+    job = app.add_folders([folder])
+    inbox.until(lambda e: isinstance(e, Partial) and isinstance(e.result, IndexProgress) and e.result.files_done > 0)
+    app.cancel(job)
+    assert inbox.finished(job).outcome in {Outcome.CANCELLED, Outcome.DONE}
+    assert inbox.result(app.update()).documents == 406
+
+
+def test_estimate_is_near_what_happens(app, inbox, folder):
+    for n in range(300):
+        (folder / f"note-{n}.txt").write_text(f"Entry {n} speaks of the mill and the weir. " * 10)
+    estimate = inbox.result(app.estimate([folder]))
+    assert isinstance(estimate, Estimate)
+    assert estimate.files == 306
+    assert 0 < estimate.seconds[0] < estimate.seconds[1]
+    assert 0 < estimate.disk[0] < estimate.disk[1] < estimate.free_disk
+    inbox.result(app.add_folders([folder]))
+    again = inbox.finished(app.estimate([folder]))
+    assert again.failure.code == "folder-known"
+
+
+def test_languages_that_the_model_does_not_read_are_said(app, inbox, tmp_path, monkeypatch):
+    from sbert_desktop.app import estimating
+
+    root = tmp_path / "briefe"
+    root.mkdir()
+    german = ("Der Vermieter gibt die Kaution innerhalb von dreißig Tagen zurück, sobald die Schlüssel übergeben sind. "
+              "Wir haben den Zähler gemeinsam abgelesen und die Wohnung besenrein verlassen. ")
+    for n in range(20):
+        (root / f"brief-{n}.txt").write_text(german + f"Nummer {n}.")
+    unread = estimating._unread
+
+    def english_only(encoder, languages, files):
+        import dataclasses
+
+        info = dataclasses.replace(encoder.info, languages=("en",))
+        return unread(type("E", (), {"info": info})(), languages, files)
+
+    monkeypatch.setattr(estimating, "_unread", english_only)
+    estimate = inbox.result(app.estimate([root]))
+    assert [(u.code, u.name, u.documents) for u in estimate.unread] == [("de", "German", 20)]
+
+
+def test_preview_gives_the_text_around_the_hit(app, inbox, folder):
+    inbox.result(app.add_folders([folder]))
+    hit = inbox.result(app.search(Query("deposit thirty days"))).documents[0].hits[0]
+    shown = inbox.result(app.preview(hit))
+    assert isinstance(shown, PreviewText)
+    assert shown.text[shown.passage[0] : shown.passage[1]] == hit.text
+    assert shown.sentence is not None
+    assert "thirty days" in shown.text[shown.sentence[0] : shown.sentence[1]]
+    (folder / "letters" / "flat.eml").unlink()
+    assert isinstance(inbox.result(app.preview(hit)), PreviewText)  # the text is the library's own
+
+
+def test_missing_folder_fails_with_a_plain_line(app, inbox, folder):
+    end = inbox.finished(app.add_folders([folder / "nowhere"]))
+    assert end.outcome is Outcome.FAILED
+    assert end.failure.code == "folder-missing"
+    assert not end.failure.is_bug
+
+
+def test_history_remembers_what_led_to_opening(app, inbox, folder, monkeypatch):
+    inbox.result(app.add_folders([folder]))
+    inbox.result(app.search(Query("de")))
+    inbox.result(app.search(Query("deposit")))
+    inbox.finished(app.open_file(folder / "nowhere.txt"))
+    assert app.history()[0] == "deposit"
+    assert "de" not in app.history()
+    app.clear_history()
+    assert app.history() == ()
+
+
+def test_sample_library_answers_a_question(app, inbox):
+    report = inbox.result(app.add_sample(), timeout=120)
+    assert report.documents >= 35
+    assert report.problems == 0
+
+
+def test_models_are_listed_and_verified(app, inbox):
+    listed = inbox.result(app.models())
+    assert len(listed) == 1
+    checked = inbox.result(app.verify_models())
+    assert checked[0].state != "refused"
+    assert checked[0].sha256 == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def test_filters_reach_the_search(app, inbox, folder):
+    inbox.result(app.add_folders([folder]))
+    view = inbox.result(app.search(Query("the", filters=Filters(folder=folder / "garden"))))
+    assert {d.path.parent.name for d in view.documents} == {"garden"}
+
+
+def test_closing_in_the_middle_of_indexing_is_quick_and_loses_nothing(tmp_path, settings, inbox, folder):
+    for n in range(600):
+        (folder / f"note-{n}.txt").write_text(f"Entry {n} speaks of the mill and the weir number {n}.\n")
+    app = App(tmp_path / "library", settings)
+    app.connect(inbox.post)
+    app.add_folders([folder])
+    inbox.until(lambda e: isinstance(e, Partial) and isinstance(e.result, IndexProgress) and e.result.files_done > 0)
+    began = time.monotonic()
+    app.close()
+    assert time.monotonic() - began < 5.5
+    again, second = App(tmp_path / "library", settings), Inbox()
+    again.connect(second.post)
+    try:
+        assert second.result(again.update()).documents == 606
+    finally:
+        again.close()
