@@ -2,8 +2,8 @@
 
 A plain word becomes its stem in the text's language (``walk``) and its folded form (``=walks``); a
 code or compound (``AB-12/7``, ``C++``, ``e-mail``) stays whole beside its parts; scripts without
-spaces become bigrams. A token that stands twice or four times in a passage is there again with a
-mark (``2~walk``, ``4~walk``): the table keeps no positions, so this is how it knows frequencies.
+spaces become bigrams. A token that stands 2, 3 or 5 times in a passage is there again with a
+mark (``2~walk``, ``3~walk``): the table keeps no positions, so this is how it knows frequencies.
 
 The output must be a pure function of text and language: deleting from a contentless table means
 making the very same tokens again. Raise :data:`VERSION` with every change of the output; the
@@ -25,7 +25,8 @@ VERSION = 1
 LONGEST = 64  # code points of a token; longer ones (base64, hashes in a row) are cut
 CACHE_WORDS = 150_000
 WORD_CHARS = "+#.-_/@:"  # ASCII punctuation that may stand inside a word
-EXACT, MANY = "=", "~"  # marks; no word has them
+EXACT, MANY = "=", "~"  # no word has them
+MARKS = (2, 3, 5)
 TOKEN_CHARS = WORD_CHARS + EXACT + MANY
 # Source: nDCG@10 on Cranfield and XQuAD, see docs/adr/0006-library.md.
 EXACT_WEIGHT = 0.3
@@ -105,9 +106,7 @@ class Analyzer:
         out = list(counts)
         for token, times in counts.items():
             if times > 1:
-                out.append(marked(token, 2))
-                if times > 3:
-                    out.append(marked(token, 4))
+                out += [marked(token, mark) for mark in MARKS if mark <= times]
         return " ".join(out), length
 
     def word(self, word: str) -> tuple[str, ...]:

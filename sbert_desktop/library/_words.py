@@ -24,7 +24,7 @@ from sbert_desktop.library._text import Slices
 # Source: measured on Cranfield and XQuAD, docs/adr/0006-library.md.
 K1 = 1.5
 B = 0.75
-TWICE, OFTEN = 1.3, 2.7  # a token marked "2" counts 1 + 1.3 times, one marked "4" 1 + 1.3 + 2.7 times
+MORE = {2: 1.0, 3: 1.3, 5: 3.0}  # what each mark adds to the one time that a token stands for itself
 PRUNE_SHARE = 0.02  # Source: DESIGN section 10
 PRUNE_FROM = 5_000  # passages; below, common words cost nothing
 TELLING_SHARE = 0.15  # words in more of the passages are not marked in a text
@@ -205,17 +205,25 @@ def search(
         if not len(ids):
             continue
         times = np.ones(len(ids))
-        for mark, more in ((2, TWICE), (4, OFTEN)):
+        for mark, more in MORE.items():
             again = QueryToken(_analysis.marked(token.text, mark), token.weight)
             often = postings.get(connection, segmentation, again, generation) if not token.prefix else ids[:0]
             if not len(often):
                 break
-            times[np.searchsorted(ids, often[often < len(lengths)])] += more
+            _add_at(times, ids, often, more)
         rarity = math.log(1 + (max(total, found) - found + 0.5) / (found + 0.5))
         times *= token.weight
         scores[ids] += rarity * times * (K1 + 1) / (times + K1 * (1 - B + B * lengths[ids] / mean))
     ids = np.flatnonzero(scores)
     return ids, scores[ids]
+
+
+def _add_at(times: NDArray[np.float64], ids: _Ids, often: _Ids, more: float) -> None:
+    # Both lists are sorted, but may have been read on two sides of a commit.
+    places = np.searchsorted(ids, often)
+    inside = places < len(ids)
+    places = places[inside]
+    times[places[ids[places] == often[inside]]] += more
 
 
 def _quoted(token: QueryToken) -> str:
