@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from sbert_desktop.domain import BlockKind, ExtractedText
 from sbert_desktop.extraction._builder import TextBuilder
 from sbert_desktop.extraction._dates import parse_date
-from sbert_desktop.extraction._normalise import normalise
+from sbert_desktop.extraction._normalise import normalise, without_spans
 from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._source import Source
 from sbert_desktop.extraction._text import decode_text
@@ -25,7 +25,7 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 _SETEXT = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
 _RULE = re.compile(r"^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
-_COMMENT = re.compile(r"<!--.{0,100000}?-->", re.DOTALL)
+_COMMENT = (re.compile(r"<!--"), re.compile(r"-->"))
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]{0,20}(?:\s[^<>\n]{0,500})?/?>")
 _IMAGE = re.compile(r"!\[([^\]\n]{0,500})\](?:\([^()\n]{0,1000}(?:\([^()\n]{0,300}\)[^()\n]{0,300})?\)|\[[^\]\n]{0,200}\])")
 _LINK = re.compile(r"\[([^\[\]\n]{1,500})\](?:\([^()\n]{0,1000}(?:\([^()\n]{0,300}\)[^()\n]{0,300})?\)|\[[^\]\n]{0,200}\])")
@@ -61,7 +61,7 @@ def write_markdown(text: str, out: TextBuilder) -> None:
     for kind, level, piece in _pieces(text):
         if level:
             heading = plain(piece)
-            if not first_heading and level == 1:
+            if not first_heading and (level == 1 or not out.heading):
                 first_heading = heading
             out.add_heading(heading, level)
         elif kind is BlockKind.CODE:
@@ -107,7 +107,7 @@ def _read_front(text: str, out: TextBuilder) -> None:
 def _pieces(text: str) -> Iterator[tuple[BlockKind, int, str]]:
     """Gives (kind, heading level or 0, text) of each block in order."""
     if "<!--" in text:
-        text = _COMMENT.sub("", text)
+        text = without_spans(text, *_COMMENT)
     lines = text.split("\n")
     held: list[str] = []
     at = 0
@@ -157,7 +157,7 @@ def _flush(held: list[str]) -> Iterator[tuple[BlockKind, int, str]]:
 
 
 def _row(line: str) -> str:
-    return " | ".join(cell.strip() for cell in line.strip().strip("|").split("|"))
+    return "\t".join(cell.strip() for cell in line.strip().strip("|").split("|"))
 
 
 def _unquoted(line: str) -> str:

@@ -68,3 +68,16 @@ def one_line(text: str, limit: int = 300) -> str:
         return line
     cut = line.rfind(" ", limit // 2, limit)
     return line[: cut if cut > 0 else limit].rstrip()
+
+
+def without_spans(text: str, begin: re.Pattern[str], end: re.Pattern[str], filler: str = "") -> str:
+    """Takes out everything from each ``begin`` to the next ``end``; a begin without an end stays.
+
+    Linear also on hostile input, where a lazy regular expression is quadratic.
+    """
+    parts: list[str] = []
+    at = 0
+    while (opened := begin.search(text, at)) and (closed := end.search(text, opened.end())):
+        parts += (text[at : opened.start()], filler)
+        at = closed.end()
+    return "".join(parts) + text[at:] if parts else text

@@ -26,7 +26,7 @@ _BATCH_BYTES = 512 * 1024
 _SMALL = 64 * 1024  # larger files travel alone
 _PLAIN_WEIGHT = 0.05
 """What a plain text counts for recycling: no foreign code touches it, and a new child costs 0.7 s of CPU."""
-_PLAIN = frozenset(("txt", "data", "md", "table", "code"))
+_PLAIN = frozenset(("txt", "data", "xml", "md", "table", "code"))
 _HASH_FIRST = 256 * 1024  # larger files are hashed first: their text may be known
 _BATCH_TIME = 10.0  # a batch that takes longer is tried again file by file
 

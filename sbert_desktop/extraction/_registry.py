@@ -45,9 +45,10 @@ class Format:
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("txt", "_text", "txt text asc me readme rst org tex latex adoc asciidoc textile srt vtt sub lrc nfo diz"),
-    Format("data", "_text", "json jsonl ndjson xml rss atom opml yaml yml toml ini cfg conf properties log env plist "
-                            "geojson kml gpx bib ics vcf ldif po pot strings svg", function="read_data"),
+    Format("txt", "_text", "txt text asc me readme rst org tex latex adoc asciidoc textile nfo diz"),
+    Format("data", "_text", "json jsonl ndjson yaml yml toml ini cfg conf properties log env geojson bib ics "
+                            "vcf ldif po pot strings srt vtt sub lrc", function="read_data"),
+    Format("xml", "_markup", "xml rss atom opml plist kml gpx svg dbk docbook xliff xlf tei fb2"),
     Format("md", "_markdown", "md markdown mdown mkd mdx qmd rmd"),
     Format("html", "_html", "html htm xhtml xht shtml"),
     Format("table", "_table", "csv tsv tab"),

@@ -77,43 +77,43 @@ def _rectangles(page: object, ranges: list[list[int]], width: int, height: int) 
     box = pdfium.FS_RECTF()
     found: list[Rectangle] = []
     for start, length in ranges:
-        line: list[float] | None = None  # left, right, bottom, top in points
+        line: list[float] | None = None  # left, top, right, bottom in pixels
         for index in range(max(0, start), min(count, start + length)):
             if not pdfium.FPDFText_GetLooseCharBox(text_page.raw, index, ctypes.byref(box)):
                 continue
-            left, right, bottom, top = box.left, box.right, box.bottom, box.top
-            if right <= left or top <= bottom:
+            if box.right <= box.left or box.top <= box.bottom:
                 continue
-            if line is not None and _same_line(line, left, right, bottom, top):
-                line[:] = [min(line[0], left), max(line[1], right), min(line[2], bottom), max(line[3], top)]
+            here = _in_pixels(page, (box.left, box.bottom, box.right, box.top), width, height)
+            if line is not None and _same_line(line, here):
+                line[:] = [min(line[0], here[0]), min(line[1], here[1]), max(line[2], here[2]), max(line[3], here[3])]
                 continue
             if line is not None:
-                found.append(_in_pixels(page, line, width, height))
-            line = [left, right, bottom, top]
+                found.append([line[0], line[1], line[2] - line[0], line[3] - line[1]])
+            line = here
         if line is not None:
-            found.append(_in_pixels(page, line, width, height))
+            found.append([line[0], line[1], line[2] - line[0], line[3] - line[1]])
     text_page.close()
     return found
 
 
-def _same_line(line: list[float], left: float, right: float, bottom: float, top: float) -> bool:
-    overlap = min(line[3], top) - max(line[2], bottom)
-    if overlap < 0.5 * min(line[3] - line[2], top - bottom):
+def _same_line(line: list[float], here: list[float]) -> bool:
+    low, high = line[3] - line[1], here[3] - here[1]
+    if min(line[3], here[3]) - max(line[1], here[1]) < 0.5 * min(low, high):
         return False
-    size = max(line[3] - line[2], top - bottom)
-    return left - line[1] < 2 * size and line[0] - right < 2 * size
+    size = max(low, high)
+    return here[0] - line[2] < 2 * size and line[0] - here[2] < 2 * size
 
 
-def _in_pixels(page: object, line: list[float], width: int, height: int) -> Rectangle:
-    """Maps a rectangle of the page to the picture; rotation and crop box are pdfium's business."""
+def _in_pixels(page: object, corners: tuple[float, float, float, float], width: int, height: int) -> list[float]:
+    """Maps left, bottom, right, top of the page to the picture; rotation and crop box are pdfium's business."""
     import pypdfium2.raw as pdfium
 
     x, y = ctypes.c_int(), ctypes.c_int()
-    corners: list[tuple[float, float]] = []
     fine = 16  # pdfium gives whole pixels: ask in a finer picture
-    for across, up in ((line[0], line[2]), (line[1], line[3])):
+    points: list[tuple[float, float]] = []
+    for across, up in (corners[:2], corners[2:]):
         pdfium.FPDF_PageToDevice(page, 0, 0, width * fine, height * fine, 0, across, up, ctypes.byref(x), ctypes.byref(y))
-        corners.append((x.value / fine, y.value / fine))
-    left, right = sorted(corner[0] for corner in corners)
-    top, bottom = sorted(corner[1] for corner in corners)
-    return [left, top, right - left, bottom - top]
+        points.append((x.value / fine, y.value / fine))
+    left, right = sorted(point[0] for point in points)
+    top, bottom = sorted(point[1] for point in points)
+    return [left, top, right, bottom]

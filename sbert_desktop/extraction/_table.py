@@ -1,4 +1,4 @@
-"""csv and tsv: one line of text for each row, cells parted by " | "."""
+"""csv and tsv: one line of text for each row, cells parted by tabs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read(source: Source) -> ExtractedText:
     out = TextBuilder(source.suffix)
     rows: list[str] = []
     for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text, source.suffix), strict=False):
-        line = " | ".join(" ".join(cell.split()) for cell in row if cell and not cell.isspace())
+        line = "\t".join(" ".join(cell.split()) for cell in row if cell and not cell.isspace())
         if line:
             rows.append(line)
         if len(rows) >= _ROWS:
