@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
-from sbert_desktop.domain import Encoder, Vectors
+from sbert_desktop.domain import Child, Encoder, JobContext, Vectors
 from sbert_desktop.encoder.hashing import HashingEncoder
 from sbert_desktop.encoder.pacing import EncodeStats, Gate
 
-__all__ = ["EncodeStats", "Gate", "HashingEncoder", "PacedEncoder"]
+__all__ = ["EncodeStats", "Gate", "HashingEncoder", "PacedEncoder", "open_encoder"]
 
 
 class PacedEncoder(Encoder, Protocol):
@@ -31,3 +32,45 @@ class PacedEncoder(Encoder, Protocol):
     def set_pace(self, *, gentle: bool) -> None:
         """Gentle: bulk uses half the cores, from the next batch on. Queries always use all."""
         ...
+
+
+def open_encoder(
+    model: Path | None = None,
+    *,
+    backend: str = "auto",
+    precision: str = "auto",
+    launch: Callable[..., Child],
+    notify: Callable[[str], None] | None = None,
+    threads: int | None = None,
+    interactive: bool = True,
+    progress: JobContext | None = None,
+    pooling: str | None = None,
+    prompt: str = "",
+) -> Encoder:
+    """Opens the encoder of a model. Half a second of CPU once the model was converted on this machine.
+
+    The files are checked by sha256 first. The first time on a machine, a child converts the model
+    (some ten seconds); ``progress`` hears of it. torch is imported in children only.
+
+    Args:
+        model: Folder of a sentence-transformers model; the bundled all-MiniLM-L6-v2 by default.
+        backend: ``auto`` (the fastest that works), ``openvino``, ``torch-cpu``, ``torch-gpu``, ``hashing``.
+        precision: ``auto`` (what is fastest here and keeps a cosine of 0.9999), ``bf16``, ``float32``.
+        launch: ``launch("torch")`` gives a child process of that kind.
+        notify: Receives plain one-line notices (fall-backs), from any thread.
+        threads: Cores to use; all by default.
+        interactive: A window is open: bulk batches stay small, so that queries need not wait.
+        progress: Hears of long preparations.
+        pooling: ``mean``, ``cls``, ``max`` or ``mean_sqrt_len`` in place of the model's own.
+        prompt: Put before every text in place of the model's own prompts.
+
+    Raises:
+        EncoderError: ``model-missing``, ``model-refused`` (naming the file), ``model-unsupported``,
+            ``no-gpu``, ``backend-failed``.
+    """
+    from sbert_desktop.encoder import opening
+
+    return opening.open_encoder(
+        model, backend=backend, precision=precision, launch=launch, notify=notify, threads=threads,
+        interactive=interactive, progress=progress, pooling=pooling, prompt=prompt,
+    )

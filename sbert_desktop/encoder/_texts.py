@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -133,7 +134,7 @@ class TextEncoder:
         ids = self._tokenise(texts, self._passage_prompt, context)
         out = np.empty((len(texts), self._info.dimension), np.float32)
         plan = plan_batches(np.array([len(one) for one in ids], np.int64), self._backend.budget)
-        while group := [rows for rows, _ in zip(plan, range(max(1, self._backend.width)), strict=False)]:
+        while group := list(islice(plan, max(1, self._backend.width))):
             with self._gate.bulk(context):
                 began = time.perf_counter()
                 batches = [[ids[row] for row in rows] for rows in group]
@@ -223,10 +224,12 @@ def plan_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np
         start += rows
 
 
-def pad_batch(batch: Batch, pad_id: int, multiple: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Gives ids and mask, int64 [rows, length], the length rounded up so that few shapes occur."""
+def pad_batch(
+    batch: Batch, pad_id: int, *, multiple: int, limit: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Gives ids and mask, int64 [rows, length], the length rounded up (to ``limit`` at most): few shapes occur."""
     longest = max(1, max(len(one) for one in batch))
-    length = -(-longest // multiple) * multiple
+    length = max(longest, min(-(-longest // multiple) * multiple, limit))
     ids = np.full((len(batch), length), pad_id, np.int64)
     mask = np.zeros((len(batch), length), np.int64)
     for row, one in enumerate(batch):
