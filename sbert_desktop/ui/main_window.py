@@ -268,10 +268,9 @@ class MainWindow(QWidget):
 
     def _on_library_changed(self, view: LibraryView) -> None:
         self.status.set_library(view)
-        item = self.rail.item("library") if any(spec.key == "library" for spec in self._specs) else None
-        if item is not None:
-            item.set_badge(words.count(view.problems) if view.problems else "", warn=True,
-                           description=words.counted(view.problems, "problem") if view.problems else "")
+        if any(spec.key == "library" for spec in self._specs):
+            self.rail.set_badge("library", words.count(view.problems) if view.problems else "", warn=True,
+                                description=words.counted(view.problems, "problem") if view.problems else "")
         self._check_ready()
 
     def _on_index_progressed(self, progress: IndexProgress | None) -> None:

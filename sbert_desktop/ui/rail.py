@@ -50,7 +50,8 @@ class RailItem(KeyboardFocus, QToolButton):
 
     def wanted_width(self) -> int:
         """Gives the width that shows the whole word."""
-        return 50 - 8 + QFontMetrics(theme.font("strong")).horizontalAdvance(self._word) + 12
+        badge = QFontMetrics(theme.font("meta")).horizontalAdvance(self._badge) + 28 if self._badge else 0
+        return 50 - 8 + QFontMetrics(theme.font("strong")).horizontalAdvance(self._word) + 12 + badge
 
     def sizeHint(self) -> QSize:
         return QSize(NARROW - 16, theme.height(36, padding=14))
@@ -169,6 +170,12 @@ class Rail(Panel):
         self._items[key] = item
         (self._foot if foot else self._pages).addWidget(item)
         self._fit(animate=False)
+
+    def set_badge(self, key: str, badge: str, *, warn: bool = False, description: str = "") -> None:
+        """Shows a count at a page's row; the rail grows if it must."""
+        self._items[key].set_badge(badge, warn=warn, description=description)
+        if not self.collapsed() and self.width() < self.wide_width():
+            self._fit(animate=False)
 
     def item(self, key: str) -> RailItem:
         """Gives a page's row."""

@@ -263,6 +263,7 @@ class LibraryPage(Page):
 
     def _fit(self) -> None:
         width = max(200, self.width() - 32)
+        self._flow.set_least(280 * max(100, theme.text_scale) // 100)
         need = self._flow.heightForWidth(width)
         # many folders scroll in their own area, so that the list below keeps its place
         self.cards_area.setFixedHeight(max(0, min(need, max(136, int(self.height() * 0.40)))))

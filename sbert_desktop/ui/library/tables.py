@@ -177,7 +177,8 @@ class Head(QHeaderView):
         painter.setFont(theme.font("meta_strong" if logical == self.sorted_by[0] else "meta"))
         painter.setPen(theme.color("muted"))
         side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
-        painter.drawText(box, int(side | Qt.AlignmentFlag.AlignVCenter), column.head)
+        head = painter.fontMetrics().elidedText(column.head, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, int(side | Qt.AlignmentFlag.AlignVCenter), head)
         if logical == self.sorted_by[0]:
             width = painter.fontMetrics().horizontalAdvance(column.head)
             x = box.right() - width - 18 if column.right else box.x() + width + 4

@@ -52,8 +52,8 @@ class DropZone(QWidget):
         title = Label("Drop your folders here", role="page_title", object_name="library_empty_title")
         column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(8)
-        sentence = Label("Then search them by meaning, in your own words. Everything stays on this computer.", tone="muted", wrap=True,
-                         object_name="library_empty_sentence")
+        sentence = Label("Then search them by meaning, in your own words. Everything stays on this computer.",
+                         tone="muted", wrap=True, object_name="library_empty_sentence")
         sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
         sentence.setMaximumWidth(440)
         row = QHBoxLayout()

@@ -24,6 +24,12 @@ class FlowLayout(QLayout):
         self._least = least
         self.setContentsMargins(0, 0, 0, 0)
 
+    def set_least(self, least: int) -> None:
+        """Changes the least width of equal items (the text grew)."""
+        if least != self._least:
+            self._least = least
+            self.invalidate()
+
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QDragEnterEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QSizePolicy, QSpinBox, QWidget
 
 from sbert_desktop.ui import icons
@@ -50,6 +50,22 @@ class NumberBox(QSpinBox):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._inset()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        self._inset()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._inset()
+
+    def _inset(self) -> None:
+        # Qt lays the edit over the whole box; the edge that is painted below must stay visible
+        self.lineEdit().setGeometry(self.rect().adjusted(2, 2, -2, -2))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         focused = self.hasFocus()

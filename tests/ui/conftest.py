@@ -1,0 +1,125 @@
+"""Fixtures of the window's tests: offscreen, a fake program, and a guard that blames the leaking test."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before anything imports Qt
+
+import gc
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
+
+from sbert_desktop.settings import Settings
+from sbert_desktop.ui.bridge import Bridge
+from sbert_desktop.ui.main_window import MainWindow
+from sbert_desktop.ui.theme import theme
+from tests.ui.fake_app import FakeApp
+
+
+def _flush() -> None:
+    app = QApplication.instance()
+    if app is not None:
+        app.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        app.processEvents()
+
+
+def _running_timers() -> set[int]:
+    return {id(found) for found in gc.get_objects() if isinstance(found, QTimer) and isValid(found) and found.isActive()}
+
+
+@pytest.fixture(autouse=True)
+def _no_leaks(qapp: QApplication) -> Iterator[None]:
+    """Fails the test after which a thread, a running timer or an open window is left."""
+    threads = set(threading.enumerate())
+    timers = _running_timers()
+    yield
+    for window in [w for w in QApplication.topLevelWidgets() if w.property("closed_by_fixture")]:
+        window.close()
+    _flush()
+    gc.collect()
+    left = [thread for thread in threading.enumerate() if thread not in threads and thread.is_alive()]
+    for thread in left:
+        thread.join(2.0)
+    left = [thread.name for thread in left if thread.is_alive()]
+    windows = [f"{type(w).__name__}({w.objectName()})" for w in QApplication.topLevelWidgets() if w.isVisible()]
+    still = _running_timers() - timers
+    for window in QApplication.topLevelWidgets():
+        window.close()
+    assert not left, f"threads left running: {left}"
+    assert not windows, f"windows left open: {windows}"
+    assert not still, f"{len(still)} timers left running"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(tmp_path / "settings.toml")
+
+
+@pytest.fixture(autouse=True)
+def _plain_theme(qapp: QApplication) -> Iterator[None]:
+    theme.apply(scheme="light", text_scale=100, reduce_motion=True)
+    yield
+    theme.apply(scheme="light", text_scale=100, reduce_motion=True)
+
+
+@pytest.fixture
+def own_bridge(qapp: QApplication) -> Iterator[Bridge]:
+    made = Bridge()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+MakeWindow = Callable[..., MainWindow]
+
+
+@pytest.fixture
+def make_window(qtbot, settings: Settings, tmp_path: Path) -> Iterator[MakeWindow]:
+    """Makes connected windows: ``make_window(state="full", saved={...}, size=(1280, 800), app=FakeApp(...))``."""
+    made: list[tuple[MainWindow, FakeApp | None]] = []
+
+    def make(state: str = "full", *, saved: dict[str, object] | None = None, size: tuple[int, int] = (1280, 800),
+             app: FakeApp | None = None, connect: bool = True, save=None) -> MainWindow:
+        settings.set("appearance.theme", "light")
+        settings.set("appearance.reduce_motion", True)
+        window = MainWindow(tmp_path / "library", state=saved, save_state=save)
+        window.resize(*size)
+        window.show()
+        program = app
+        if connect:
+            program = app or FakeApp(settings, state=state)
+            with qtbot.waitSignal(window.ready, timeout=10_000):
+                window.connect_program(program)
+        made.append((window, program))
+        return window
+
+    yield make
+    for window, program in made:
+        if not isValid(window):
+            continue
+        if not window._closing:
+            with qtbot.waitSignal(window.closed, timeout=10_000):
+                window.close()
+        if program is not None:
+            program.close()
+        window.deleteLater()
+    _flush()
+
+
+def every_widget(root: QWidget) -> list[QWidget]:
+    """Gives a widget and all that lie in it."""
+    return [root, *root.findChildren(QWidget)]
+
+
+def fake(window: MainWindow) -> FakeApp:
+    """Gives the fake program behind a window."""
+    assert isinstance(window.commands, FakeApp)
+    return window.commands
