@@ -11,6 +11,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from sbert_desktop.extraction._language import detect_language
 
@@ -25,7 +26,7 @@ _BOMS = (
 _ISO_2022 = re.compile(rb"\x1b(?:\$[@B]|\([BIJ]|\$\([CDOPQ])")
 _HIGH = re.compile(rb"[\x80-\xff]")
 _LETTER = re.compile(rb"[A-Za-z]")
-_NOT_CONTROL = bytes(byte for byte in range(256) if byte >= 32 and byte != 127 or byte in b"\t\n\x0b\f\r\x1b")
+_NOT_CONTROL = bytes(byte for byte in range(256) if (byte >= 32 and byte != 127) or byte in b"\t\n\x0b\f\r\x1b")
 
 # Which old code page each language was written in on Windows. Source: Microsoft's list of ANSI code pages.
 _PAGE_OF = {
@@ -41,8 +42,9 @@ _OTHER_SCRIPTS = (
 )
 _ALIASES = {"shift_jis": "cp932", "shift-jis": "cp932", "sjis": "cp932", "x-sjis": "cp932", "gb2312": "gb18030",
             "gbk": "gb18030", "iso-8859-1": "cp1252", "latin1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252",
-            "ascii": "cp1252", "iso-8859-9": "cp1254", "ks_c_5601-1987": "cp949", "euc-kr": "cp949", "big5": "big5hkscs",
-            "tis-620": "cp874", "windows-874": "cp874", "x-mac-roman": "mac_roman", "unicode": "utf-16"}
+            "ascii": "cp1252", "iso-8859-9": "cp1254", "ks_c_5601-1987": "cp949", "euc-kr": "cp949",
+            "big5": "big5hkscs", "tis-620": "cp874", "windows-874": "cp874", "x-mac-roman": "mac_roman",
+            "unicode": "utf-16"}
 
 
 def is_binary(head: bytes) -> bool:
@@ -210,8 +212,16 @@ _FULL_POINT = re.compile("[\u3001\u3002\uff0c\uff01\uff1f\uff08\uff09\u300c\u300
 # they are rare. cp932 and euc_jp are told by their kana.
 
 _FREQUENT = {
-    "gb18030": set("的一是不了在人有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动两长知民样现分将外但身些与高意进把法此实回二理美点月明其种声全工己话儿者向情部正名定女问力机给等几很业最间新什打便位因重被走电四第门相次东政海口使教西再平真听世气信北少关并内加化由却代军产入先山五太水万市"),
-    "big5": set("的一是不了在人有我他這中大來上國個到說們為子和你地出道也時年得就那要下以生會自著去之過家學對可里後小麼心多天而能好都然沒日於起還發成事只作當想看文無開手十用主行方又如前所本見經頭面公同三已老從動兩長知民樣現分將外但身些與高意進把法此實回二理美點月明其種聲全工己話兒者向情部正名定女問力機給等幾很業最間新什打便位因重被走電四第門相次東政海口使教西再平真聽世氣信北少關並內加化由卻代軍產入先山五太水萬市"),
+    "gb18030": frozenset(
+        "一万三上下不与世业东两个中为主么之也了事二于五些产人什从他代以们会但位作你使便信儿先入全公关其内再军"
+        "几出分到前力加动化北十却去又发口只可同名后向听和四回因国在地声外多大天太头女好如子学定实家对将小少就"
+        "山工己已市平年并开当很得心情想意成我所手打把政教文新方无日时明是最月有本机来样次正此民气水没法海点然"
+        "现理生用由电的相看真着知种第等经给美老者而能自行被西要见话说走起身过还这进道那部都里重长门问间面高"),
+    "big5": frozenset(
+        "一三上下不世並中主之也了事二五些人什他代以但位作你使來便信個們先兒入內全兩公其再出分到前力加動化北十"
+        "卻去又口只可同名向和問四回因國在地外多大天太女好如子學定家實將對小少就山工己已市平年幾很後得從心情想"
+        "意成我所手打把政教文新方於日明是時最會月有本東業樣機次正此民氣水沒法海為無然現理生產用由當發的相看真"
+        "知種第等給經美老者而聲聽能自與萬著行被西要見話說走起身軍這進過道還那部都里重長門開間關電面頭高麼點"),
 }
 
 
@@ -239,8 +249,8 @@ def _script_score(text: str, name: str) -> float:
         everyday = sum(1 for char in letters if "\uac00" <= char <= "\ud7a3" and _is_everyday_hangul(char)) / total
         score = everyday + points / 2 - (hangul - everyday) - 0.5 * han
     else:
-        frequent = sum(1 for char in letters if char in _FREQUENT[name]) / total
-        score = 0.3 * (han + points) + min(1.0, 2.5 * frequent) * 0.7 - kana
+        usual = sum(1 for char in letters if char in _FREQUENT[name]) / total
+        score = 0.3 * (han + points) + min(1.0, 2.5 * usual) * 0.7 - kana
     return score - 2 * rare
 
 
@@ -257,7 +267,7 @@ def _case_noise(text: str) -> float:
     """Share of letters that are capital after a small one: wrong single-byte pages mix them."""
     words = re.findall(r"[^\W\d_]{2,}", text)
     letters = sum(len(word) for word in words)
-    noise = sum(1 for word in words for a, b in zip(word, word[1:], strict=False) if a.islower() and b.isupper())
+    noise = sum(1 for word in words for a, b in pairwise(word) if a.islower() and b.isupper())
     return noise / letters if letters else 0.0
 
 

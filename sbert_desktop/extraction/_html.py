@@ -35,7 +35,8 @@ _OPEN_TAG = re.compile(r"<(/?)(?:div|span|b|i|u|em|strong|font|table|tr|td|ul|ol
                        r"article|small|big|sub|sup|tt|code|p)\b", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[^<>]{0,2000}>")
 _UNSEEN = ((re.compile(r"<!--"), re.compile(r"-->")),
-           (re.compile(r"<(?:script|style)\b", re.IGNORECASE), re.compile(r"</(?:script|style)\s{0,20}>", re.IGNORECASE)))
+           (re.compile(r"<(?:script|style)\b", re.IGNORECASE),
+            re.compile(r"</(?:script|style)\s{0,20}>", re.IGNORECASE)))
 _DEEPEST = 1500  # deeper trees take lexbor quadratic time; pages by people have under 100 levels
 _LONG_CELL = 400
 _DATE_META = ("article:published_time", "og:published_time", "datepublished", "dc.date.issued", "dcterms.created",

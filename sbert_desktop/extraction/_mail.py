@@ -12,7 +12,7 @@ from sbert_desktop.domain import BlockKind, ExtractedText
 from sbert_desktop.extraction._builder import TextBuilder
 from sbert_desktop.extraction._dates import parse_date
 from sbert_desktop.extraction._encoding import decode, is_binary
-from sbert_desktop.extraction._normalise import normalise, one_line, tidy_lines
+from sbert_desktop.extraction._normalise import normalise, one_line, tidy_lines, without_spans
 from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._source import Source
 
@@ -20,6 +20,8 @@ _SHOWN = ("From", "To", "Cc", "Subject", "Date")
 _DEEPEST = 20
 _EMLX = re.compile(rb"\A\s*\d+\s*\n")
 _PARAGRAPH = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+_TAG = re.compile(r"<[^<>]{0,2000}>")
+_STYLE = (re.compile("<style", re.IGNORECASE), re.compile("</style", re.IGNORECASE))
 _STUB = 0.3  # a plain part this much shorter than the HTML one only says "your program shows no HTML"
 
 
@@ -89,8 +91,7 @@ def _texts(message: Message, attachments: list[str], depth: int) -> Iterator[tup
     kind = message.get_content_type()
     if kind == "message/rfc822":
         name = _name(message)
-        for inner in _parts(message):
-            attachments.append(name or one_line(_header(inner, "Subject")) or "message")
+        attachments += [name or one_line(_header(inner, "Subject")) or "message" for inner in _parts(message)]
         return
     if message.is_multipart():
         parts = _parts(message)
@@ -118,8 +119,7 @@ def _best(parts: list[Message], attachments: list[str], depth: int) -> Iterator[
     rich = [entry for entry in found if entry and entry[0][0] == "html"]
     if plain and rich:
         length = sum(len(text.split()) for _, text in plain[0])
-        rich_length = sum(len(re.sub(r"<style.*?</style>|<[^>]{0,2000}>", " ", text, flags=re.DOTALL | re.IGNORECASE).split())
-                          for _, text in rich[-1])
+        rich_length = sum(len(_TAG.sub(" ", without_spans(text, *_STYLE)).split()) for _, text in rich[-1])
         yield from rich[-1] if length < _STUB * rich_length else plain[0]
     else:
         yield from next(iter([*plain, *rich]), [])

@@ -31,11 +31,11 @@ def _replace(match: re.Match[str]) -> str:
 
 
 def normalise(text: str) -> str:
-    """Gives the normal form of a piece of text.
+    r"""Gives the normal form of a piece of text.
 
     NFC; ligatures and Arabic presentation forms resolved; soft hyphens, NULs, zero-width and
     direction marks gone (joiners stay: Persian, Indic scripts and emoji need them); every kind of
-    space is a space and every kind of line end is ``\\n``; lone surrogates become U+FFFD.
+    space is a space and every kind of line end is ``\n``; lone surrogates become U+FFFD.
     Idempotent.
     """
     if "\r" in text:

@@ -25,8 +25,9 @@ _TERMINAL = re.compile(r"[.!?:;,。！？][\"'”’»)\]」]*$")
 _NUMBERING = re.compile(r"^(?:(\d{1,2}(?:\.\d{1,2}){0,4})\.?|[IVXLC]{1,6}\.|[A-Z](?:\.\d{1,2}){0,3}\.?)\s+\S")
 _ENDS_IN_DASH = re.compile(r"\w[\u2013/]$")
 _BOLD = re.compile(r"bold|black|heavy|semib|demi|medi\b|cmbx|cmb10|sfbx|,b\b", re.IGNORECASE)
-_BAD_TITLE = re.compile(r"^(?:microsoft (?:word|powerpoint|excel) - .*|untitled.*|title|document\d*|.*\.(?:docx?|pdf|dvi|tex|"
-                        r"indd|qxd|pptx?|rtf|odt|ps|eps|xlsx?|txt)|slide \d+|\W*|[\d\W]+|<.*>|none)$", re.IGNORECASE)
+_BAD_TITLE = re.compile(r"^(?:microsoft (?:word|powerpoint|excel) - .*|untitled.*|title|document\d*|"
+                        r".*\.(?:docx?|pdf|dvi|tex|indd|qxd|pptx?|rtf|odt|ps|eps|xlsx?|txt)|slide \d+|\W*|"
+                        r"[\d\W]+|<.*>|none)$", re.IGNORECASE)
 _BIG = 1.18  # times the body's height: larger lines are headings
 _MOST = 0.4  # share of the pages on which a header or footer repeats (left and right pages differ)
 

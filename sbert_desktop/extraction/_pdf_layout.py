@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 _WORD = re.compile(r"[^\s\ufffe\ufffd\x00-\x1f]+|\ufffd+")
@@ -171,7 +172,7 @@ def _joins(line: Line, last: tuple[float, float, float, float], box: tuple[float
     em = max(height, line_height)
     if gap > (0.4 if broken else 1.5) * em or gap < -2.0 * em:
         return None
-    return spaced and not broken or gap > 0.13 * em
+    return (spaced and not broken) or gap > 0.13 * em
 
 
 def in_reading_order(lines: list[Line], page_width: float) -> list[Line]:
@@ -248,7 +249,7 @@ def _joined(row: list[Line], table: bool) -> Line:
 def _sorted_if_jumbled(lines: list[Line], page_width: float) -> list[Line]:
     """Sorts from top to bottom, column by column, only where the file's own order runs upwards a lot."""
     upwards = steps = 0
-    for before, after in zip(lines, lines[1:], strict=False):
+    for before, after in pairwise(lines):
         if not (before.upright and after.upright):
             continue
         overlap = min(before.right, after.right) - max(before.left, after.left)
@@ -305,9 +306,10 @@ def paragraphs(lines: list[Line]) -> list[Paragraph]:
 def _usual_leading(lines: list[Line]) -> float:
     """Gives the commonest distance from line to line in multiples of the line's height."""
     steps: Counter[float] = Counter()
-    for before, after in zip(lines, lines[1:], strict=False):
+    for before, after in pairwise(lines):
         step = before.bottom - after.bottom
-        if after.height > 0 and 0.5 < step / after.height < 3.0 and abs(before.height - after.height) < 0.1 * after.height:
+        alike = after.height > 0 and abs(before.height - after.height) < 0.1 * after.height
+        if alike and 0.5 < step / after.height < 3.0:
             steps[round(step / after.height, 1)] += len(after.text)
     return steps.most_common(1)[0][0] if steps else 1.2
 

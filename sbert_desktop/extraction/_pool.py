@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from sbert_desktop.domain import Child, ExtractedText, JobContext, Problem, SourceFile
-from sbert_desktop.errors import JobError
+from sbert_desktop.errors import Cancelled, JobError
 from sbert_desktop.extraction._codec import decode_document, decode_problem
 from sbert_desktop.extraction._extract import FILE_LIMIT
 from sbert_desktop.extraction._problems import problem, problem_of_child
@@ -28,6 +28,7 @@ _PLAIN_WEIGHT = 0.05
 """What a plain text counts for recycling: no foreign code touches it, and a new child costs 0.7 s of CPU."""
 _PLAIN = frozenset(("txt", "data", "xml", "md", "table", "code"))
 _HASH_FIRST = 256 * 1024  # larger files are hashed first: their text may be known
+_DEATHS = 3  # after so many deaths without any answer a new child is first asked for a sign of life
 _BATCH_TIME = 10.0  # a batch that takes longer is tried again file by file
 
 Outcome = ExtractedText | Problem | None
@@ -67,6 +68,9 @@ class ExtractionPool:
         self._seats = [_Seat() for _ in range(max(1, size))]
         self._lock = threading.Lock()
         self._closed = False
+        self._ending = threading.Event()  # a run ends early, or the pool is closed
+        self._answers = 0
+        self._deaths = 0
 
     def results(self, files: Iterable[SourceFile], context: JobContext) -> Iterator[Result]:
         """Gives each file with its text, its problem, or None for a known content, as they finish.
@@ -76,9 +80,12 @@ class ExtractionPool:
         children when the caller stops early or ``context.check()`` raises.
 
         Raises:
-            Cancelled: From ``context.check()``.
+            Cancelled: From ``context.check()``, or because the pool was closed meanwhile.
             JobError: ``child-not-started`` when no child can be started at all.
         """
+        if self._closed:
+            raise Cancelled
+        self._ending.clear()
         run = _Run(self, files, context)
         try:
             yield from run.results()
@@ -89,6 +96,7 @@ class ExtractionPool:
         """Ends all children, also in the middle of a file; idempotent."""
         with self._lock:
             self._closed = True
+            self._ending.set()
         for seat in self._seats:
             self.drop(seat)
 
@@ -98,6 +106,17 @@ class ExtractionPool:
     def seats(self) -> list[_Seat]:
         """The places of the pool."""
         return self._seats
+
+    @property
+    def closed(self) -> bool:
+        """True once the pool was closed."""
+        return self._closed
+
+    def end_run(self) -> None:
+        """Ends all children now and lets no thread start another one until the next run."""
+        self._ending.set()
+        for seat in self._seats:
+            self.drop(seat)
 
     def drop(self, seat: _Seat) -> None:
         """Ends the child of a seat."""
@@ -135,16 +154,18 @@ class ExtractionPool:
 
     def _survive(self, seat: _Seat, error: JobError) -> None:
         """Replaces the child after a failure, unless no child can be had or the pool was closed."""
-        if error.code == "child-not-started" or self._closed:
+        if error.code == "child-not-started" or self._ending.is_set():
             raise error
+        self._deaths += 1
         self.drop(seat)
 
     def _request(self, seat: _Seat, batch: list[SourceFile], timeout: float) -> list[Result]:
         header, payload = self._child(seat).request(
             {"op": "extract", "files": [_hex(file) for file in batch], "size_limit": self._size_limit}, timeout=timeout)
         results = _results_of(batch, header, payload)
+        self._answers += 1
         spent = any(isinstance(outcome, Problem) and outcome.code == "too-much-memory" for _, outcome in results)
-        seat.files += sum(_PLAIN_WEIGHT if SUPPORTED.get(suffix_of(file.path.name)) in _PLAIN else 1.0 for file in batch)
+        seat.files += sum(map(_weight, batch))
         seat.bytes += len(payload)
         if spent or seat.files >= self._recycle_after or seat.bytes >= RECYCLE_BYTES:
             self.drop(seat)
@@ -155,17 +176,28 @@ class ExtractionPool:
 
     def _child(self, seat: _Seat) -> Child:
         with self._lock:
-            if self._closed:
-                raise JobError("child-died", "The pool is closed.")
-            if seat.child is not None:
-                return seat.child
+            child = seat.child
+        if child is not None:
+            return child
         child = self._launch()
         with self._lock:
-            if not self._closed:
+            ending = self._ending.is_set()
+            if not ending:
                 seat.child = child
-                return child
-        child.close()
-        raise JobError("child-died", "The pool is closed.")
+        if ending:
+            child.close()
+            raise JobError("child-died", "The pool is closed.")
+        if not self._answers and self._deaths >= _DEATHS:
+            self._try(child)
+        return child
+
+    def _try(self, child: Child) -> None:
+        """Asks a new child for a sign of life, after several that never gave one."""
+        try:
+            child.request({"op": "ping"}, timeout=60.0)
+        except JobError as error:
+            raise JobError("child-not-started", "The processes that read files end as soon as they start.",
+                           "Install the program again, or report this.", error.detail) from error
 
 
 class _Run:
@@ -199,6 +231,8 @@ class _Run:
             except queue.Empty:
                 continue
             if isinstance(done, BaseException):
+                if self._pool.closed:
+                    raise Cancelled from done
                 raise done
             self._under_way -= 1
             for result in done:
@@ -209,8 +243,7 @@ class _Run:
         """Ends the threads; children in the middle of a file are ended with them."""
         self._stopped = True
         if self._under_way:
-            for seat in self._pool.seats:
-                self._pool.drop(seat)
+            self._pool.end_run()
         for _ in self._threads:
             self._tasks.put(None)
         for thread in self._threads:
@@ -242,6 +275,10 @@ class _Run:
             except BaseException as error:
                 self._done.put(error)
                 return
+
+
+def _weight(file: SourceFile) -> float:
+    return _PLAIN_WEIGHT if SUPPORTED.get(suffix_of(file.path.name)) in _PLAIN else 1.0
 
 
 def _travels_in_batch(file: SourceFile) -> bool:

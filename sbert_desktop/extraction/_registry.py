@@ -48,15 +48,15 @@ FORMATS: tuple[Format, ...] = (
     Format("txt", "_text", "txt text asc me readme rst org tex latex adoc asciidoc textile nfo diz"),
     Format("data", "_text", "json jsonl ndjson yaml yml toml ini cfg conf properties log env geojson bib ics "
                             "vcf ldif po pot strings srt vtt sub lrc", function="read_data"),
-    Format("xml", "_markup", "xml rss atom opml plist kml gpx svg dbk docbook xliff xlf tei fb2"),
+    Format("xml", "_markup", "xml rss atom opml plist kml gpx svg dbk docbook xliff tei fb2"),
     Format("md", "_markdown", "md markdown mdown mkd mdx qmd rmd"),
     Format("html", "_html", "html htm xhtml xht shtml"),
     Format("table", "_table", "csv tsv tab"),
-    Format("code", "_code", "py pyi pyx js mjs cjs jsx ts tsx java kt kts scala groovy gradle c h cc cpp cxx hh hpp hxx "
-                            "cs fs vb m mm swift go rs rb php pl pm lua r jl hs ml mli clj cljs lisp el scm erl ex exs "
-                            "dart zig nim d pas f f90 f95 for asm s v sv vhd vhdl sql sh bash zsh fish bat cmd ps1 css "
+    Format("code", "_code", "py pyi pyx js mjs cjs jsx ts tsx java kt kts scala groovy gradle c h cc cpp cxx hh hpp "
+                            "hxx cs fs vb m mm swift go rs rb php pl pm lua r jl hs ml mli clj cljs lisp el scm erl ex "
+                            "exs dart zig nim d pas f f90 f95 asm s v sv vhd vhdl sql sh bash zsh fish bat cmd ps1 css "
                             "scss sass less vue svelte proto thrift graphql cmake mk make dockerfile tf hcl nix awk sed "
-                            "tcl coffee elm cr sol ipy jsp asp aspx"),
+                            "for tcl coffee elm cr sol ipy jsp asp aspx"),
     Format("pdf", "_pdf", "pdf", textual=False),
     Format("docx", "_docx", "docx docm dotx dotm", textual=False),
     Format("eml", "_mail", "eml emlx mht mhtml", textual=False),
@@ -105,7 +105,7 @@ def format_of(path: Path, head: bytes, whole: bytes | None = None) -> str | None
         return "html"
     if told is None and _MAIL.match(head) and suffix in {"", "mail", "msg"}:
         return "eml"
-    if told is None and (not suffix or path.name.lower().split(".")[0] in _NAMES and suffix.isdigit()):
+    if told is None and (not suffix or (path.name.lower().split(".")[0] in _NAMES and suffix.isdigit())):
         return _NAMES.get(path.name.lower().split(".")[0], "txt")
     return told
 

@@ -19,12 +19,13 @@ def render(header: Mapping[str, object], data: bytes) -> tuple[Mapping[str, obje
 
     Args:
         header: ``page`` (from 1), ``width`` in pixels, ``ranges``: groups of [char_start, length]
-            in pdfium's numbering, ``password``.
+            in pdfium's numbering, named (a table) or in a list, ``password``.
         data: The PDF.
 
     Returns:
         ``{"width", "height", "pages", "page", "rects"}`` (rects in pixels of the picture, x, y, width,
-        height, y downwards, one list per group) and the RGB bytes, rows top-down without padding.
+        height, y downwards, one list per group, as ``ranges`` has them) and the RGB bytes, rows
+        top-down without padding.
 
     Raises:
         ExtractionError: ``encrypted``, ``damaged`` or ``unreadable`` when there is no such page.
@@ -54,8 +55,11 @@ def render(header: Mapping[str, object], data: bytes) -> tuple[Mapping[str, obje
             pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0,
                                          pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER)
             pixels = _without_padding(bytes(bitmap.buffer), width, height, bitmap.stride)
-            rects = [_rectangles(page, cast(list[list[int]], group), width, height)
-                     for group in cast(list[object], header.get("ranges", []))]
+            ranges = header.get("ranges", [])
+            named = ranges if isinstance(ranges, dict) else dict(enumerate(cast(list[object], ranges)))
+            groups = cast(dict[str, list[list[int]]], named)
+            found = {name: _rectangles(page, group, width, height) for name, group in groups.items()}
+            rects: object = found if isinstance(ranges, dict) else list(found.values())
         except pypdfium2.PdfiumError as error:
             raise failure("damaged", "This page could not be drawn.") from error
     return {"width": width, "height": height, "pages": pages, "page": number, "rects": rects}, pixels
@@ -112,7 +116,8 @@ def _in_pixels(page: object, corners: tuple[float, float, float, float], width: 
     fine = 16  # pdfium gives whole pixels: ask in a finer picture
     points: list[tuple[float, float]] = []
     for across, up in (corners[:2], corners[2:]):
-        pdfium.FPDF_PageToDevice(page, 0, 0, width * fine, height * fine, 0, across, up, ctypes.byref(x), ctypes.byref(y))
+        pdfium.FPDF_PageToDevice(page, 0, 0, width * fine, height * fine, 0, across, up, ctypes.byref(x),
+                                 ctypes.byref(y))
         points.append((x.value / fine, y.value / fine))
     left, right = sorted(point[0] for point in points)
     top, bottom = sorted(point[1] for point in points)

@@ -18,27 +18,33 @@ _LAST_WORD = re.compile(r"[^\s(\[{“\"'‘«„]*$")
 _FIRST_WORD = re.compile(rf"[{_OPENERS}]*([^\W_]+)")
 
 # Words that stand before a full stop inside a sentence, lower case, without the stop.
-_ABBREVIATIONS = frozenset((
-    "mr mrs ms mx dr prof rev hon st sen rep gov gen col lt sgt capt cmdr adm maj pres supt messrs mme mlle fr sr sra "
-    "srta dra ing lic arq vs v cf eg ie e.g i.e viz al approx ca c circa est resp incl excl fig figs eq eqs sec secs "
-    "sect ch chap no nos nr vol vols pp p pt ed eds trans repr dept univ assn bros tel ext ave blvd rd mt ft "
-    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun "
-    "z.b d.h u.a u.ä bzw bspw vgl hr hrn frl abs art str ggf evtl inkl exkl zzgl mio mrd std min max "
-    "geb gest hl kap anm aufl bd s.o s.u i.d.r o.g sog mind p.ej ej pág núm av avda ud uds vd vds m mm dhr mevr drs bijv "
-    "o.a t.a.v dott sig sig.ra p.es cfr tab abb ref refs app def thm lem prop cor ex op cit ibid misc "
-    "min max avg temp alt diff orig tj tzv např mj atd resp č str np tzn tj m.in prof dr inż im ul al т.е т.д т.п г гг в вв "
-    "стр рис см др пр проф акад ул им тыс млн млрд руб"
-).split())
-# Abbreviations after which a sentence often ends: they do not end it before a small letter only.
-_MAYBE_LAST = frozenset("etc inc ltd co corp llc plc jr sr a.m p.m usw u.s.w ph.d m.d b.c a.d d.c".split())
-_STARTERS = frozenset(
-    "the a an this that these those he she it we they i you in on at for but and as if when while after before there his "
-    "her its our their however although since because what who how why der die das ein eine er sie es wir ihr im am le la "
-    "les un une il elle el los las".split())
-_MONTHS = frozenset(
-    "januar februar märz april mai juni juli august september oktober november dezember jänner jahrhundert jahrhunderts "
-    "quartal kapitel klasse auflage etage stock mal januari februari maart mei juni juli augustus oktober december "
-    "ledna února března dubna května června července srpna září října listopadu prosince".split())
+def _words(*lines: str) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
+# Words that stand before a full stop inside a sentence, lower case, without the stop.
+_ABBREVIATIONS = _words(
+    "abb abs adm al alt anm app approx apr arq art assn atd aufl aug av avda ave avg bd bijv blvd bros bspw",
+    "bzw c ca capt cf cfr ch chap circa cit cmdr col cor d.h dec def dept dhr diff dott dr dra drs e.g ed eds",
+    "eg ej eq eqs est evtl ex excl exkl ext feb fig figs fr fri frl ft geb gen gest ggf gov hl hon hr hrn",
+    "i.d.r i.e ibid ie im incl ing inkl inż jan jul jun kap lem lic lt m m.in maj mar max messrs mevr min",
+    "mind mio misc mj mlle mm mme mon mr mrd mrs ms mt mx např no nos nov np nr núm o.a o.g oct op orig p",
+    "p.ej p.es pp pres prof prop pt pág rd ref refs rep repr resp rev s.o s.u sat sec secs sect sen sep sept",
+    "sgt sig sig.ra sog sr sra srta st std str sun supt t.a.v tab tel temp thm thu thur thurs tj trans tue",
+    "tues tzn tzv u.a u.ä ud uds ul univ v vd vds vgl viz vol vols vs wed z.b zzgl č акад в вв г гг др им млн",
+    "млрд пр проф рис руб см стр т.д т.е т.п тыс ул")
+# Abbreviations after which a sentence often ends: they end it where a usual first word follows.
+_MAYBE_LAST = _words(
+    "a.d a.m b.c co corp d.c etc inc jr llc ltd m.d p.m ph.d plc sr u.s.w usw")
+_STARTERS = _words(
+    "a after although am an and as at because before but das der die ein eine el elle er es for he her his",
+    "how however i if ihr il im in it its la las le les los on our she sie since that the their there these",
+    "they this those un une we what when while who why wir you")
+# What follows a German, Dutch or Czech ordinal such as "3. Oktober".
+_MONTHS = _words(
+    "april auflage august augustus března december dezember dubna etage februar februari jahrhundert",
+    "jahrhunderts januar januari juli juni jänner kapitel klasse května ledna listopadu maart mai mal mei",
+    "märz november oktober prosince quartal september srpna stock září února července června října")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -66,9 +72,7 @@ def _cuts(text: str) -> list[int]:
     widths = _Widths(text)
     for match in _BORDER.finditer(text):
         kind = match.lastgroup
-        if kind == "wide":
-            cuts.append(match.end())
-        elif kind == "break":
+        if kind in {"wide", "break"}:
             cuts.append(match.end())
         elif kind == "line":
             if widths.ended_on_purpose(match.start(), match.end()):

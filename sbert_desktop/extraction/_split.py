@@ -303,7 +303,8 @@ def _without_trailing_headings(units: list[_Unit], fresh: int, last: int) -> int
     return last if units[kept].heading else kept
 
 
-def _overlap_start(units: list[_Unit], done: tuple[int, int], fresh: int, rules: SplitRules, contexts: _Contexts) -> int:
+def _overlap_start(units: list[_Unit], done: tuple[int, int], fresh: int, rules: SplitRules,
+                   contexts: _Contexts) -> int:
     """Gives where the next passage begins: some whole sentences back, if they fit and belong to it."""
     start, taken = fresh, 0
     if rules.overlap_tokens <= 0 or units[fresh].heading:

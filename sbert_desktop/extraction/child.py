@@ -27,9 +27,11 @@ def make_handler(*, limits: bool = True) -> Handler:
     - ``{"op": "extract", "files": [path...], "size_limit", "password"}`` ->
       ``{"results": [{"sha256", "size", "mtime_ns", "document" | "problem"}...]}``, payload: the texts
       one behind the other.
+    - ``{"op": "ping"}`` -> ``{"version"}``: the child lives.
     - ``{"op": "hash", "path", "size_limit"}`` -> ``{"sha256", "size", "mtime_ns"}`` or ``{"problem"}``.
-    - ``{"op": "render", "path", "page", "width", "ranges": [[[char_start, length]...]...]}`` ->
-      ``{"width", "height", "pages", "rects": [[[x, y, w, h]...]...]}``, payload: RGB rows, top-down.
+    - ``{"op": "render", "path", "page", "width", "ranges": {name: [[char_start, length]...]}}`` ->
+      ``{"width", "height", "page", "pages", "rects": {name: [[x, y, w, h]...]}}``, payload: RGB rows,
+      top-down. ``ranges`` may be a list of groups instead of a table; ``rects`` is one then, too.
 
     Args:
         limits: False only in tests that call the handler in their own process.
@@ -43,6 +45,8 @@ def _handle(header: dict[str, object], payload: bytes) -> tuple[Mapping[str, obj
     operation = header.get("op")
     if operation == "extract":
         return _extract(header)
+    if operation == "ping":
+        return {"version": 1}, b""
     if operation == "hash":
         return _hash(header), b""
     if operation == "render":
