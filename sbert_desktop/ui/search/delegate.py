@@ -110,15 +110,24 @@ class ResultDelegate(QStyledItemDelegate):
         if len(self._texts) > 400:
             self._texts.clear()
         if row.kind is Kind.PASSAGE:
-            room = width - self._passage_x() - self._score_width() - 12 - self._right()
+            room = width - self._passage_x(number) - self._score_width() - 12 - self._right()
         else:
             room = width - TEXT_X - self._right()
         made = PassageText(snippet, self._theme.font("body"), room, self._line())
         self._texts[key] = (snippet, made)
         return made
 
-    def _passage_x(self) -> int:
-        return max(PASSAGE_X, TEXT_X + self._theme.metrics("meta").horizontalAdvance("p. 888") + 8)
+    def _passage_x(self, number: int) -> int:
+        """Gives where passages begin: behind a column of locations, if any of them fits into one.
+
+        A page fits; of a long heading only an unreadable piece would, so it stands in the tooltip.
+        """
+        metrics = self._theme.metrics("meta")
+        column = max(PASSAGE_X, TEXT_X + metrics.horizontalAdvance("p. 888") + 8)
+        for hit in self._model.document_at(number).hits:
+            if hit.location and metrics.horizontalAdvance(hit.location) <= column - TEXT_X - 8:
+                return column
+        return TEXT_X
 
     def _score_width(self) -> int:
         return max(24, self._theme.metrics("strong").horizontalAdvance("0.00"))
@@ -129,7 +138,7 @@ class ResultDelegate(QStyledItemDelegate):
         if row.kind is Kind.FOOTER:
             return rect
         if row.kind is Kind.REST:
-            return QRect(self._passage_x(), rect.y(), rect.width() - self._passage_x(), 12 + self._line())
+            return QRect(self._passage_x(number), rect.y(), rect.width() - self._passage_x(number), 12 + self._line())
         if row.kind is not Kind.DOCUMENT:
             return QRect()
         if self._model.is_open(number):
@@ -302,16 +311,17 @@ class ResultDelegate(QStyledItemDelegate):
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         line = self._line()
         top = rect.y() + 6
-        where = QRect(TEXT_X, top, self._passage_x() - TEXT_X - 8, line)
-        painter.setFont(theme.font("meta"))
-        painter.setPen(theme.color("muted"))
-        _draw(painter, where, one_line(hit.location), theme.metrics("meta"))
+        where = QRect(TEXT_X, top, self._passage_x(number) - TEXT_X - 8, line)
+        if where.width() > 0:
+            painter.setFont(theme.font("meta"))
+            painter.setPen(theme.color("muted"))
+            _draw(painter, where, one_line(hit.location), theme.metrics("meta"))
         painter.setFont(theme.numbers_font("strong" if chosen else "body"))
         painter.setPen(theme.color("text" if chosen else "muted"))
         painter.drawText(QRect(rect.right() + 1 - self._right() - 60, top, 60, line),
                          Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{hit.score:.2f}")
         self._text(number, rect.width()).draw(
-            painter, QPointF(self._passage_x(), top), theme.color("text"), theme.color("mark"))
+            painter, QPointF(self._passage_x(number), top), theme.color("text"), theme.color("mark"))
 
     def _paint_link_row(self, painter: QPainter, option: QStyleOptionViewItem, number: int) -> None:
         row = self._model.row(number)

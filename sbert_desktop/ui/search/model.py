@@ -301,7 +301,10 @@ class ResultModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleDescriptionRole:
             return _places(document)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "<br>".join(f"<span>{html.escape(line)}</span>" for line in _places(document).split("\n"))
+            lines = [short_path(path) for path in (document.paths or (document.path,))]
+            if row.kind is Kind.PASSAGE and self._hit(row).location:
+                lines.insert(0, one_line(self._hit(row).location))
+            return "<br>".join(f"<span>{html.escape(line)}</span>" for line in lines)
         if role == self.DocumentRole:
             return document
         return self.hit_at(number) if role == self.HitRole else None

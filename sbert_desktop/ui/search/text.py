@@ -188,3 +188,40 @@ def ordinal(number: int) -> str:
     if 10 <= number % 100 <= 20:
         return f"{number}th"
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+# Formats whose line ends inside a paragraph only show where a program once wrapped it.
+_WRAPPED = frozenset({"txt", "text", "html", "htm", "xhtml", "eml", "mbox", "msg", "mail", "md", "markdown", "pdf",
+                      "rtf", "epub"})
+
+
+def unwrap(text: str, form: str) -> str:
+    """Gives prose with the line ends of hard-wrapped paragraphs as spaces, length kept.
+
+    A line end goes only where the first word of the next line would not have fitted into the
+    paragraph's widest line, and the next line is neither indented nor a list item.
+    """
+    if form.lower() not in _WRAPPED:
+        return text
+    lines = text.split("\n")
+    out: list[str] = []
+    first = 0
+    while first < len(lines):
+        last = first
+        while last < len(lines) and lines[last].strip():
+            last += 1
+        widest = max((len(line) for line in lines[first:last]), default=0)
+        for number in range(first, min(last + 1, len(lines))):
+            joined = number + 1 < last and _is_wrapped(lines[number], lines[number + 1], widest)
+            out.append(lines[number] + (" " if joined else "\n"))
+        first = last + 1
+    return "".join(out)[: len(text)]
+
+
+def _is_wrapped(line: str, following: str, widest: int) -> bool:
+    if not 45 <= widest <= 120 or following[0].isspace() or _LIST_ITEM.match(following):
+        return False
+    return len(line.rstrip()) + 1 + len(following.split(maxsplit=1)[0]) > widest
+
+
+_LIST_ITEM = re.compile(r"([-*+•–>|#]|\(?\w{1,3}[.)])\s")

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from sbert_desktop.app.views import PreviewText, Span
-from sbert_desktop.ui.search.text import Utf16Map, drawable
+from sbert_desktop.ui.search.text import Utf16Map, drawable, unwrap
 from sbert_desktop.ui.theme import Theme
 from sbert_desktop.ui.widgets import paint_focus
 
@@ -63,7 +63,7 @@ def cut_window(preview: PreviewText, around: int = WINDOW) -> TextWindow:
 
     words = tuple(span for span in map(moved, preview.words) if span[1] > span[0])
     sentence = moved(preview.sentence) if preview.sentence is not None else None
-    return TextWindow(drawable(text[start:end]), moved(preview.passage), sentence, words,
+    return TextWindow(unwrap(drawable(text[start:end]), preview.format), moved(preview.passage), sentence, words,
                       start > 0 or preview.offset > 0, end < size or preview.truncated)
 
 

@@ -13,6 +13,7 @@ from sbert_desktop.ui.search.text import (
     make_snippet,
     one_line,
     ordinal,
+    unwrap,
 )
 
 ALPHABET = st.sampled_from(list("ab .\n\t\r🙂é漢\u202e\u00a0x"))
@@ -118,3 +119,32 @@ def test_small_words() -> None:
     assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 21, 113)] == [
         "1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "113th"]
     assert count_words("Deposit, deposit back", [(0, 7), (9, 16), (17, 21)]) == (("deposit", 2), ("back", 1))
+
+
+WRAPPED = """A heading
+It was high time to go, for the pool was getting quite crowded
+with the birds and animals that had fallen into it: there were a
+Duck and a Dodo.
+
+- first item of a list that is long enough to look as if wrapped
+- second item
+  def code(): indented lines keep their place in the text, all of
+"""
+
+
+def test_hard_wrapped_prose_flows_and_everything_else_keeps_its_lines() -> None:
+    flowing = unwrap(WRAPPED, "txt")
+    assert len(flowing) == len(WRAPPED)
+    assert "crowded with the birds" in flowing
+    assert "were a Duck and a Dodo.\n\n" in flowing
+    assert flowing.startswith("A heading\nIt was")
+    assert "wrapped\n- second item\n  def" in flowing
+    assert unwrap(WRAPPED, "py") == WRAPPED
+
+
+@given(st.text(st.sampled_from("ab \n-"), max_size=300), st.sampled_from(["txt", "html", "csv"]))
+@settings(max_examples=200, deadline=None)
+def test_unwrapping_moves_no_offset(text: str, form: str) -> None:
+    flowing = unwrap(text, form)
+    assert len(flowing) == len(text)
+    assert all(new == old or (new, old) == (" ", "\n") for new, old in zip(flowing, text, strict=True))
