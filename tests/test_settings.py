@@ -26,7 +26,12 @@ def test_only_changed_values_are_written(file):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("appearance.theme", "pink"), ("appearance.text_scale", 10), ("appearance.text_scale", "100"), ("search.history", 1)],
+    [
+        ("appearance.theme", "pink"),
+        ("appearance.text_scale", 10),
+        ("appearance.text_scale", "100"),
+        ("search.history", 1),
+    ],
 )
 def test_wrong_value_is_refused_and_the_old_one_stays(file, key, value):
     settings = Settings(file)

@@ -43,7 +43,11 @@ class Inbox:
 
     def partials(self, job, kind) -> list:
         with self.condition:
-            return [e.result for e in self.events if isinstance(e, Partial) and e.job_id == job and isinstance(e.result, kind)]
+            return [
+                e.result
+                for e in self.events
+                if isinstance(e, Partial) and e.job_id == job and isinstance(e.result, kind)
+            ]
 
 
 @pytest.fixture
@@ -151,8 +155,10 @@ def test_languages_that_the_model_does_not_read_are_said(app, inbox, tmp_path, m
 
     root = tmp_path / "briefe"
     root.mkdir()
-    german = ("Der Vermieter gibt die Kaution innerhalb von dreißig Tagen zurück, sobald die Schlüssel übergeben sind. "
-              "Wir haben den Zähler gemeinsam abgelesen und die Wohnung besenrein verlassen. ")
+    german = (
+        "Der Vermieter gibt die Kaution innerhalb von dreißig Tagen zurück, sobald die Schlüssel übergeben sind. "
+        "Wir haben den Zähler gemeinsam abgelesen und die Wohnung besenrein verlassen. "
+    )
     for n in range(20):
         (root / f"brief-{n}.txt").write_text(german + f"Nummer {n}.")
     unread = estimating._unread

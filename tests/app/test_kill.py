@@ -29,13 +29,25 @@ def many(tmp_path):
     for n in range(FILES):
         path = root / f"d{n % 7}" / f"n{n}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(" ".join(f"Item {n} line {k} is about the {rng.choice(nouns)}." for k in range(rng.randint(1, 60))))
+        path.write_text(
+            " ".join(f"Item {n} line {k} is about the {rng.choice(nouns)}." for k in range(rng.randint(1, 60)))
+        )
     return root
 
 
 def index(root, library, *, kill_after: float | None) -> subprocess.CompletedProcess | None:
     env = {**os.environ, "SBERT_DESKTOP_ADVANCED_ENCODER": "hashing"}
-    command = [sys.executable, "-m", "sbert_desktop", "--library", str(library), "index", str(root), "--json", "--quiet"]
+    command = [
+        sys.executable,
+        "-m",
+        "sbert_desktop",
+        "--library",
+        str(library),
+        "index",
+        str(root),
+        "--json",
+        "--quiet",
+    ]
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         out, err = process.communicate(timeout=kill_after)

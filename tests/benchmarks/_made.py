@@ -10,7 +10,33 @@ import numpy as np
 
 from sbert_desktop.domain import Block, ExtractedText, Passage, SourceFile
 
-_SYLLABLES = "ba ke li mo nu pra ste vi gor ten sal mir dun fe ro cha lin os ar ved tum kip wen hol jas".split()
+_SYLLABLES = [
+    "ba",
+    "ke",
+    "li",
+    "mo",
+    "nu",
+    "pra",
+    "ste",
+    "vi",
+    "gor",
+    "ten",
+    "sal",
+    "mir",
+    "dun",
+    "fe",
+    "ro",
+    "cha",
+    "lin",
+    "os",
+    "ar",
+    "ved",
+    "tum",
+    "kip",
+    "wen",
+    "hol",
+    "jas",
+]
 
 
 def vocabulary(size: int = 20_000, seed: int = 3) -> list[str]:
@@ -81,8 +107,9 @@ def fill_library(path: Path, passages: int, session, per_document: int = 5, seed
             for ordinal, part in enumerate(parts):
                 cuts.append(Passage(ordinal, start, start + len(part), part))
                 start += len(part) + 1
-            file = SourceFile(root / f"sub-{number % 10}" / f"made-{number}.txt", len(text), number + 1,
-                              content_hash=f"{number:064x}")
+            file = SourceFile(
+                root / f"sub-{number % 10}" / f"made-{number}.txt", len(text), number + 1, content_hash=f"{number:064x}"
+            )
             store.put(folder, file, ExtractedText("txt", text, (Block(0, len(text)),), language="en"), cuts, ())
             done += per_document
             number += 1

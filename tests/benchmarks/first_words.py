@@ -38,13 +38,19 @@ def main() -> None:
         base = [sys.executable, "-m", "sbert_desktop", "--library", str(library)]
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
         began = time.monotonic()
-        indexing = subprocess.Popen([*base, "index", str(folder), "--json"], env=env, stdout=subprocess.PIPE,
-                                    stderr=subprocess.DEVNULL)
+        indexing = subprocess.Popen(
+            [*base, "index", str(folder), "--json"], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
         first: float | None = None
         timeline = []
         while indexing.poll() is None and time.monotonic() - began < args.stop_after:
-            asked = subprocess.run([*base, "search", word, "--mode", "keyword", "--json"], env=env, capture_output=True,
-                                   text=True, check=False)
+            asked = subprocess.run(
+                [*base, "search", word, "--mode", "keyword", "--json"],
+                env=env,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             now = time.monotonic() - began
             answer = json.loads(asked.stdout or "{}")
             if answer.get("hits") and first is None:
@@ -55,9 +61,14 @@ def main() -> None:
         indexing.send_signal(signal.SIGINT)
         indexing.wait()
         state = json.loads(subprocess.run([*base, "status", "--json"], env=env, capture_output=True, text=True).stdout)
-    result = {"first_hit_seconds": first, "files": args.files, "documents_at_end": state["documents"],
-              "passages_at_end": state["passages"], "embedded_at_end": state["embedded_passages"],
-              "timeline": timeline[:: max(1, len(timeline) // 12)]}
+    result = {
+        "first_hit_seconds": first,
+        "files": args.files,
+        "documents_at_end": state["documents"],
+        "passages_at_end": state["passages"],
+        "embedded_at_end": state["embedded_passages"],
+        "timeline": timeline[:: max(1, len(timeline) // 12)],
+    }
     print(json.dumps(result) if args.json else "\n".join(f"{k:20} {v}" for k, v in result.items()))
 
 

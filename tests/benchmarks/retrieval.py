@@ -42,8 +42,11 @@ def reference(folder: Path) -> dict[str, float]:
     order = np.argsort(-(vectors @ documents.T), axis=1)[:, :100]
     ranked = [[corpus[i][0] for i in row] for row in order]
     judged = [judgements[qid] for qid, _ in asked]
-    return {"ndcg@10": ndcg(ranked, judged, 10), "mrr@10": mrr(ranked, judged, 10),
-            "recall@100": recall(ranked, judged, 100)}
+    return {
+        "ndcg@10": ndcg(ranked, judged, 10),
+        "mrr@10": mrr(ranked, judged, 10),
+        "recall@100": recall(ranked, judged, 100),
+    }
 
 
 def main() -> None:
@@ -65,8 +68,11 @@ def main() -> None:
         row = {"set": name, "what": what, **{k: result[k] for k in ("ndcg@10", "mrr@10", "recall@100")}}
         rows.append(row)
         if not args.json:
-            print(f"{name:10} {what:34} nDCG@10 {row['ndcg@10']:.4f}  MRR@10 {row['mrr@10']:.4f}  "
-                  f"R@100 {row['recall@100']:.4f}", flush=True)
+            print(
+                f"{name:10} {what:34} nDCG@10 {row['ndcg@10']:.4f}  MRR@10 {row['mrr@10']:.4f}  "
+                f"R@100 {row['recall@100']:.4f}",
+                flush=True,
+            )
 
     with tempfile.TemporaryDirectory() as scratch:
         session = Session(Path(scratch) / "library")
@@ -78,16 +84,22 @@ def main() -> None:
             if not args.sweep:
                 continue
             for weight in (0.1, 0.2, 0.4, 0.5, 0.6):
-                note(name, f"hybrid, words {weight}",
-                     run_retrieval(session, folder, Mode.HYBRID, NullContext(), words_weight=weight))
+                note(
+                    name,
+                    f"hybrid, words {weight}",
+                    run_retrieval(session, folder, Mode.HYBRID, NullContext(), words_weight=weight),
+                )
             base = session.rules(session.encoder())
             for tokens in (64, 128, base.max_tokens):
                 for context in ("none", "title"):
                     for overlap in (0, 32):
                         rules = replace(base, max_tokens=tokens, context=context, overlap_tokens=overlap)
                         for mode in (Mode.SEMANTIC, Mode.HYBRID):
-                            note(name, f"{mode.value}, {tokens} tokens, {context}, overlap {overlap}",
-                                 run_retrieval(session, folder, mode, NullContext(), rules=rules))
+                            note(
+                                name,
+                                f"{mode.value}, {tokens} tokens, {context}, overlap {overlap}",
+                                run_retrieval(session, folder, mode, NullContext(), rules=rules),
+                            )
         session.close()
     if args.json:
         print(json.dumps(rows))

@@ -64,7 +64,9 @@ print(np.argsort(-(vectors @ query))[:10])
 def cpu(code: str, *arguments: str, env: dict[str, str]) -> tuple[float, str, str]:
     """Runs code in a fresh interpreter; gives CPU seconds with children, output and errors."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, "-c", code, *arguments], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], env=env, capture_output=True, text=True, check=False
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -86,7 +88,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         env["SBERT_DESKTOP_HOME"] = str(Path(scratch) / "home")
         library = str(Path(scratch) / "library")
-        indexed = [sys.executable, "-m", "sbert_desktop", "--library", library, "index", str(ROOT / "resources" / "sample")]
+        indexed = [
+            sys.executable,
+            "-m",
+            "sbert_desktop",
+            "--library",
+            library,
+            "index",
+            str(ROOT / "resources" / "sample"),
+        ]
         subprocess.run(indexed, env=env, check=True, capture_output=True)
         vectors = Path(scratch) / "v.npy"
         np.save(vectors, np.zeros((1000, 384), np.float32))

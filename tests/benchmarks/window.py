@@ -45,9 +45,8 @@ def main() -> None:
         base = args.keep or Path(scratch)
         base.mkdir(parents=True, exist_ok=True)
         os.environ.setdefault("SBERT_DESKTOP_HOME", str(base / "home"))
-        from tests.benchmarks import _made
-
         from sbert_desktop.app.session import Session
+        from tests.benchmarks import _made
 
         began = time.monotonic()
         if not (base / "library").exists():
@@ -155,10 +154,16 @@ def measure(library: Path, root: Path, fresh: Path, count: int) -> dict[str, obj
     del application
     end = progress[-1] if progress else None
     return {
-        "queries": len(took), "query ms p50": percentile(took, 50), "query ms p95": percentile(took, 95),
-        "query ms worst": max(took, default=0.0), "felt ms p50": percentile(felt, 50), "felt ms p95": percentile(felt, 95),
-        "event loop late ms p50": percentile(gaps, 50), "event loop late ms p99": percentile(gaps, 99),
-        "event loop late ms worst": max(gaps, default=0.0), "ticks": len(gaps),
+        "queries": len(took),
+        "query ms p50": percentile(took, 50),
+        "query ms p95": percentile(took, 95),
+        "query ms worst": max(took, default=0.0),
+        "felt ms p50": percentile(felt, 50),
+        "felt ms p95": percentile(felt, 95),
+        "event loop late ms p50": percentile(gaps, 50),
+        "event loop late ms p99": percentile(gaps, 99),
+        "event loop late ms worst": max(gaps, default=0.0),
+        "ticks": len(gaps),
         "indexed files beside": f"{end.files_done} of {end.files_total}" if end else "none",
         "encoded passages beside": end.passages_done if end else 0,
         "precision": os.environ.get("SBERT_DESKTOP_ADVANCED_PRECISION", "auto"),

@@ -42,11 +42,34 @@ def run(tmp_path, monkeypatch, capfd):
 
 
 INDEX_KEYS = {
-    "documents", "passages", "problems", "added", "changed", "unchanged", "moved", "removed", "encoded_passages",
-    "seconds", "passages_per_second", "tokens_per_second", "backend", "device",
+    "documents",
+    "passages",
+    "problems",
+    "added",
+    "changed",
+    "unchanged",
+    "moved",
+    "removed",
+    "encoded_passages",
+    "seconds",
+    "passages_per_second",
+    "tokens_per_second",
+    "backend",
+    "device",
 }
 HIT_KEYS = {
-    "path", "score", "score_kind", "cosine", "bm25", "text", "start", "end", "page", "location", "best_sentence", "stale",
+    "path",
+    "score",
+    "score_kind",
+    "cosine",
+    "bm25",
+    "text",
+    "start",
+    "end",
+    "page",
+    "location",
+    "best_sentence",
+    "stale",
 }
 
 
@@ -132,7 +155,9 @@ def test_bad_input_is_one_plain_line_and_the_right_status(run, folder, arguments
     got, _, err = run(*arguments)
     assert got == status
     assert word in err
-    lines = [line for line in err.strip().splitlines() if not line.startswith("usage:") and line.startswith("sbert-desktop")]
+    lines = [
+        line for line in err.strip().splitlines() if not line.startswith("usage:") and line.startswith("sbert-desktop")
+    ]
     assert len(lines) == 1
 
 
@@ -162,7 +187,10 @@ def test_second_writer_is_named_or_waits(run, folder, tmp_path):
         "with lib.writer():\n    print('held', flush=True)\n    sys.stdin.readline()\nlib.close()\n"
     )
     holder = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path / "library")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, str(tmp_path / "library")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert holder.stdout.readline() == "held\n"
@@ -216,8 +244,11 @@ def test_interrupt_ends_with_130_and_keeps_what_was_committed(tmp_path, folder):
         (folder / f"{n}.txt").write_text(f"Entry {n} of the logbook tells about sail number {n * 7}.\n")
     env = {**os.environ, "SBERT_DESKTOP_ADVANCED_ENCODER": "hashing", "SBERT_DESKTOP_LIBRARY": str(tmp_path / "lib2")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "sbert_desktop", "index", str(folder)], env=env, stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "sbert_desktop", "index", str(folder)],
+        env=env,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     for line in process.stderr:
         if "Reading" in line or "Passages" in line:

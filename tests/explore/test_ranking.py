@@ -51,13 +51,12 @@ class FakeSnapshot:
 
     def keyword(self, text, mask, limit):
         owner = {int(p): int(c) for p, c in zip(self.passage_ids, self.contents, strict=True)} | self.extra
-        found = [
-            (p, s) for p, s in self.words.items() if mask is None or (owner[p] < len(mask) and mask[owner[p]])
-        ]
+        found = [(p, s) for p, s in self.words.items() if mask is None or (owner[p] < len(mask) and mask[owner[p]])]
         found.sort(key=lambda item: -item[1])
         found = found[:limit]
         return (
-            np.array([p for p, _ in found], np.int64), np.array([s for _, s in found], float),
+            np.array([p for p, _ in found], np.int64),
+            np.array([s for _, s in found], float),
             np.array([owner[p] for p, _ in found], np.int64),
         )
 

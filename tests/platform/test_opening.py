@@ -21,7 +21,20 @@ def started(monkeypatch):
 
 @pytest.mark.parametrize(
     "name",
-    ["a.exe", "b.BAT", "c.sh", "d.desktop", "e.py", "f.jar", "g.AppImage", "h.lnk", "i.scr", "j.command", "k.ps1", "l.hta"],
+    [
+        "a.exe",
+        "b.BAT",
+        "c.sh",
+        "d.desktop",
+        "e.py",
+        "f.jar",
+        "g.AppImage",
+        "h.lnk",
+        "i.scr",
+        "j.command",
+        "k.ps1",
+        "l.hta",
+    ],
 )
 def test_program_suffixes_are_refused(tmp_path, started, name):
     path = tmp_path / name
