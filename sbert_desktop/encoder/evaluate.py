@@ -56,7 +56,8 @@ def best_f1(scores: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
     best = int(np.argmax(f1))
     last = int(taken[best])  # how many are called the same
     below = values[last] if last < len(values) else values[last - 1]
-    return float(f1[best]), float((values[last - 1] + below) / 2)
+    middle = (values[last - 1] + below) / 2
+    return float(f1[best]), float(middle if middle > below else values[last - 1])
 
 
 def triplet_accuracy(near: ArrayLike, far: ArrayLike) -> float:

@@ -27,7 +27,7 @@ _TOKEN = re.compile(
     "|[^\\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
     "|[^\\w\\s]|_"
 )
-_ENDINGS = ("ations", "ation", "ings", "ing", "ness", "ies", "ers", "ed", "es", "er", "ly", "s")
+_ENDINGS = ("ations", "ation", "ings", "ing", "ness", "ies", "ed", "es", "ly", "s")
 
 
 class HashingTokenizer:
@@ -155,5 +155,6 @@ def _stem(word: str) -> str:
     plain = "".join(ch for ch in folded if not unicodedata.combining(ch)) or folded
     for ending in _ENDINGS:
         if plain.endswith(ending) and len(plain) - len(ending) >= 3:
-            return plain[: -len(ending)]
+            stem = plain[: -len(ending)]
+            return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem
     return plain
