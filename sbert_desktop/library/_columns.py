@@ -86,6 +86,7 @@ class View:
     formats: list[str]
     passages: int
     words: int  # passages in the keyword table
+    mean_length: float  # words of a passage there
     damaged: bool
 
     def select(self, filters: Filters) -> Mask | None:
@@ -148,6 +149,7 @@ class Columns:
         self._passage_length = np.zeros(0, np.float32)
         self._content_passages = np.zeros(0, np.int32)
         self._content_words = np.zeros(0, np.int32)
+        self._content_length = np.zeros(0, np.int64)
         self._content_exists = np.zeros(0, np.bool_)
         self._content_date = np.full(0, np.nan)
         self._content_language = np.zeros(0, np.int32)
@@ -237,6 +239,7 @@ class Columns:
         self._content_format[ids] = self._formats.of(row[3] for row in rows)
         self._content_passages[ids] = [row[6] or 0 for row in rows]
         self._content_words[ids] = [row[5] or 0 for row in rows]
+        self._content_length[ids] = 0
         first = np.array([row[4] or 0 for row in rows], np.int64)
         count = np.array([row[5] or 0 for row in rows], np.int64)
         if count.sum() == 0:
@@ -248,7 +251,9 @@ class Columns:
         places = np.repeat(first, count) + offsets
         self._passage_content[places] = np.repeat(ids, count)
         self._passage_length = _grown(self._passage_length, self._passages_end, 0)
-        self._passage_length[places] = unpack_lengths(b"".join(row[7] for row in rows if row[5]))
+        lengths = unpack_lengths(b"".join(row[7] for row in rows if row[5]))
+        self._passage_length[places] = lengths
+        np.add.at(self._content_length, np.repeat(ids, count), lengths)
 
     def _read_files(self, connection: sqlite3.Connection, since: int | None) -> None:
         where, values = _changed("f.id", Change.FILE, since)
@@ -306,6 +311,7 @@ class Columns:
         self._content_exists[known] = False
         self._content_passages[known] = 0
         self._content_words[known] = 0
+        self._content_length[known] = 0
         named = np.zeros(max(len(self._content_exists), self._contents_end), np.bool_)
         named[known] = True
         rows = self._row_content[: self._rows]
@@ -317,6 +323,7 @@ class Columns:
         self._content_exists = _grown(self._content_exists, size, False)
         self._content_passages = _grown(self._content_passages, size, 0)
         self._content_words = _grown(self._content_words, size, 0)
+        self._content_length = _grown(self._content_length, size, 0)
         self._content_date = _grown(self._content_date, size, np.nan)
         self._content_language = _grown(self._content_language, size, 0)
         self._content_format = _grown(self._content_format, size, 0)
@@ -396,6 +403,7 @@ class Columns:
             formats=self._formats.texts,
             passages=int(self._content_passages[:contents][live].sum()),
             words=int(self._content_words.sum()),
+            mean_length=float(self._content_length.sum()) / max(1, int(self._content_words.sum())),
             damaged=damaged,
         )
 

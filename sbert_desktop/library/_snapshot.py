@@ -95,6 +95,7 @@ class LibrarySnapshot:
                 languages,
                 view.passage_length,
                 view.words,
+                view.mean_length,
                 view.generation,
             )
         contents = view.passage_content[ids]
@@ -163,4 +164,7 @@ def paths_of(connection: sqlite3.Connection, content: int) -> tuple[SourceFile, 
         " ORDER BY length(f.path), f.path, f.member",
         (content,),
     )
-    return tuple(SourceFile(Path(os.fsdecode(row[0])), *row[1:]) for row in rows)
+    return tuple(
+        SourceFile(Path(os.fsdecode(row[0])), row[1], row[2], row[3] % 2**64, row[4] % 2**64, row[5], row[6])
+        for row in rows
+    )

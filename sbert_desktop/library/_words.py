@@ -179,6 +179,7 @@ def search(
     languages: tuple[str, ...],
     lengths: NDArray[np.float32],
     total: int,
+    mean_length: float,
     generation: int,
 ) -> tuple[_Ids, NDArray[np.float64]]:
     """Gives passage ids with a word of the query and their BM25 scores, in rising order of ids.
@@ -191,13 +192,14 @@ def search(
         languages: To stem it in.
         lengths: float32 [max passage id + 1], words of each passage, 0 where there is none.
         total: Passages in the table.
+        mean_length: Their mean number of words.
         generation: Of the snapshot that asks.
     """
     wanted = _analysis.query_tokens(text, languages)[:QUERY_TOKENS]
     if total >= PRUNE_FROM:
         wanted = postings.telling(connection, segmentation, wanted, total, PRUNE_SHARE)
     scores = np.zeros(len(lengths))
-    mean = float(lengths.sum()) / max(total, 1) or 1.0
+    mean = mean_length or 1.0
     for token in wanted:
         ids = postings.get(connection, segmentation, token, generation)
         found = len(ids)
