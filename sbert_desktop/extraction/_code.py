@@ -50,9 +50,9 @@ def _pieces(lines: list[str]) -> list[tuple[str, str]]:
         while first > starts[-1][0] + 1 and lines[first - 1].strip() and _ATTACHED.match(lines[first - 1]):
             first -= 1
         if first == starts[-1][0] or (first == 0 and len(starts) == 1):
-            starts[-1] = (first, match.group(1) or "")
+            starts[-1] = (first, (match.group(1) or "").rstrip(":.<>"))
         else:
-            starts.append((first, match.group(1) or ""))
+            starts.append((first, (match.group(1) or "").rstrip(":.<>")))
     pieces: list[tuple[str, str]] = []
     for (begin, name), (end, _) in zip(starts, [*starts[1:], (len(lines), "")], strict=True):
         pieces += [(name, part) for part in _at_blank_lines("\n".join(lines[begin:end]))]
