@@ -80,6 +80,10 @@ class Block:
     runs: tuple[Run, ...] = ()
 
 
+LEFT_OUT = "unknown-type"
+"""Code of files of a kind that is not read (pictures, music): listed, but not counted as problems."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Why a file was not read, or only in part. ``partial``: some text was still read."""

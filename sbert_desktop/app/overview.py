@@ -16,10 +16,6 @@ from sbert_desktop.app.views import (
     ProblemView,
 )
 
-LEFT_OUT = "unknown-type"
-"""Files of a kind that is not read: listed, but not counted as problems."""
-
-
 def library_view(session: Session, *, indexing: bool = False) -> LibraryView:
     """Reads folders, counts, model and index health. Any worker thread."""
     library = session.library

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sbert_desktop.domain import (
+    LEFT_OUT,
     ContentId,
     ExtractedText,
     FileId,
@@ -273,7 +274,8 @@ class Library:
             rows = connection.execute(
                 "SELECT d.id, d.path, d.added, d.state, d.words_only, d.last_scan,"
                 " (SELECT max(read_at) FROM file WHERE folder=d.id),"
-                " (SELECT count(*) FROM problem p JOIN file f ON f.id=p.file WHERE f.folder=d.id)"
+                " (SELECT count(DISTINCT p.file) FROM problem p JOIN file f ON f.id=p.file WHERE f.folder=d.id"
+                f" AND p.code!='{LEFT_OUT}')"
                 " FROM folder d ORDER BY d.id"
             ).fetchall()
         records = []
@@ -301,8 +303,8 @@ class Library:
         view = self._view(fingerprint)
         with self._reading() as connection:
             problems = connection.execute(
-                "SELECT count(*) FROM problem p JOIN file f ON f.id=p.file JOIN folder d ON d.id=f.folder"
-                " WHERE d.state='active'"
+                "SELECT count(DISTINCT p.file) FROM problem p JOIN file f ON f.id=p.file JOIN folder d ON d.id=f.folder"
+                f" WHERE d.state='active' AND p.code!='{LEFT_OUT}'"
             ).fetchone()[0]
         return Counts(int(view.file_live.sum()), view.passages, int(view.alive.sum()), int(problems))
 
@@ -446,7 +448,7 @@ class Library:
             key = view.index.sha256
             if key not in self._indexes:
                 path = _vectors.space_folder(self.path, view.space.fingerprint) / view.index.file
-                index = _hnsw.load(path, view.index)
+                index = _hnsw.load(path, view.index) if view.index.dimension == view.space.dimension else None
                 if index is None:
                     self._notice(DISCARDED)
                 self._indexes.clear()  # an earlier generation lives on as long as a snapshot's search runs

@@ -121,9 +121,11 @@ def test_last_sentence_of_a_long_file_is_found(session, folder):
     words = " ".join(f"Line {n} tells of ordinary days and plain weather." for n in range(700))
     (folder / "long.txt").write_text(words + " At the very end the heron swallowed the silver whistle.\n")
     index(session, folder)
-    view = run_search(session, Query("heron silver whistle", mode=Mode.SEMANTIC))
-    assert view.documents[0].path.name == "long.txt"
-    assert "heron" in view.documents[0].hits[0].text
+    for mode in (Mode.KEYWORD, Mode.HYBRID):
+        hit = run_search(session, Query("the heron swallowed the silver whistle", mode=mode)).documents[0].hits[0]
+        assert hit.path.name == "long.txt"
+        assert "heron" in hit.text
+        assert (hit.cosine is not None) == (mode is Mode.HYBRID)
 
 
 def test_cancel_keeps_what_was_committed_and_the_next_run_completes(session, folder):
