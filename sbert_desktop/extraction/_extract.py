@@ -8,8 +8,9 @@ from pathlib import Path
 
 from sbert_desktop.domain import BlockKind, ExtractedText
 from sbert_desktop.errors import ExtractionError
+from sbert_desktop.extraction._builder import TEXT_LIMIT
 from sbert_desktop.extraction._language import detect_language
-from sbert_desktop.extraction._problems import failure
+from sbert_desktop.extraction._problems import failure, problem
 from sbert_desktop.extraction._registry import BY_NAME, HEAD, format_of
 from sbert_desktop.extraction._source import Source, read_file, suffix_of
 
@@ -42,12 +43,17 @@ def extract_bytes(path: Path, data: bytes, password: str | None = None) -> Extra
     if name is None:
         raise _unknown(path)
     extracted: ExtractedText
+    cut = BY_NAME[name].textual and len(data) > TEXT_LIMIT
     try:
-        extracted = BY_NAME[name].reader()(Source(path.name, data, password))
+        extracted = BY_NAME[name].reader()(Source(path.name, data[:TEXT_LIMIT] if cut else data, password))
     except (ExtractionError, MemoryError):
         raise
     except Exception as error:  # one of the three places (DESIGN section 8): one file's reader
         raise failure("damaged", detail=f"{type(error).__name__} in the reader of {name}") from error
+    if cut and not extracted.problems:
+        rest = problem("too-large", f"Only the first {TEXT_LIMIT // 1024 // 1024} MB of the text were read.", "",
+                       partial=True)
+        extracted = replace(extracted, problems=(rest,))
     return extracted if extracted.language else replace(extracted, language=detect_language(_words_of(extracted)))
 
 

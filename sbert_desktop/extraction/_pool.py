@@ -64,7 +64,7 @@ class ExtractionPool:
         self._time_limit = time_limit
         self._size_limit = size_limit
         self._known = known
-        self._recycle_after = recycle_after
+        self.recycle_after = recycle_after
         self._seats = [_Seat() for _ in range(max(1, size))]
         self._lock = threading.Lock()
         self._closed = False
@@ -167,7 +167,7 @@ class ExtractionPool:
         spent = any(isinstance(outcome, Problem) and outcome.code == "too-much-memory" for _, outcome in results)
         seat.files += sum(map(_weight, batch))
         seat.bytes += len(payload)
-        if spent or seat.files >= self._recycle_after or seat.bytes >= RECYCLE_BYTES:
+        if spent or seat.files >= self.recycle_after or seat.bytes >= RECYCLE_BYTES:
             self.drop(seat)
         if self._known is None:
             return results
@@ -252,8 +252,8 @@ class _Run:
 
     def _next_batch(self) -> list[SourceFile]:
         batch: list[SourceFile] = []
-        total = 0
-        while len(batch) < _BATCH_FILES and total < _BATCH_BYTES:
+        total, weight = 0, 0.0
+        while len(batch) < _BATCH_FILES and total < _BATCH_BYTES and weight < self._pool.recycle_after:
             file = self._left.popleft() if self._left else next(self._files, None)
             if file is None:
                 break
@@ -264,6 +264,7 @@ class _Run:
                 break
             batch.append(file)
             total += file.size
+            weight += _weight(file)
         return batch
 
     def _work(self, seat: _Seat) -> None:

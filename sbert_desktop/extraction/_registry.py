@@ -55,8 +55,8 @@ FORMATS: tuple[Format, ...] = (
     Format("code", "_code", "py pyi pyx js mjs cjs jsx ts tsx java kt kts scala groovy gradle c h cc cpp cxx hh hpp "
                             "hxx cs fs vb m mm swift go rs rb php pl pm lua r jl hs ml mli clj cljs lisp el scm erl ex "
                             "exs dart zig nim d pas f f90 f95 asm s v sv vhd vhdl sql sh bash zsh fish bat cmd ps1 css "
-                            "scss sass less vue svelte proto thrift graphql cmake mk make dockerfile tf hcl nix awk sed "
-                            "for tcl coffee elm cr sol ipy jsp asp aspx"),
+                            "scss sass less vue svelte proto thrift graphql cmake mk make dockerfile tf hcl nix awk "
+                            "sed for tcl coffee elm cr sol ipy jsp asp aspx"),
     Format("pdf", "_pdf", "pdf", textual=False),
     Format("docx", "_docx", "docx docm dotx dotm", textual=False),
     Format("eml", "_mail", "eml emlx mht mhtml", textual=False),

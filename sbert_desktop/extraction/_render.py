@@ -101,11 +101,16 @@ def _rectangles(page: object, ranges: list[list[int]], width: int, height: int) 
 
 
 def _same_line(line: list[float], here: list[float]) -> bool:
-    low, high = line[3] - line[1], here[3] - here[1]
-    if min(line[3], here[3]) - max(line[1], here[1]) < 0.5 * min(low, high):
+    """Tells whether a character follows on, across or (on turned pages) up and down."""
+    return _follows(line, here, 0, 1) or _follows(line, here, 1, 0)
+
+
+def _follows(line: list[float], here: list[float], along: int, across: int) -> bool:
+    thick, thin = line[across + 2] - line[across], here[across + 2] - here[across]
+    if min(line[across + 2], here[across + 2]) - max(line[across], here[across]) < 0.5 * min(thick, thin):
         return False
-    size = max(low, high)
-    return here[0] - line[2] < 2 * size and line[0] - here[2] < 2 * size
+    reach = 2 * max(thick, thin) if along == 0 else max(thick, thin)
+    return here[along] - line[along + 2] < reach and line[along] - here[along + 2] < reach
 
 
 def _in_pixels(page: object, corners: tuple[float, float, float, float], width: int, height: int) -> list[float]:

@@ -125,8 +125,8 @@ class ScriptChild:
 def make_pdf(pages: list[list[tuple[float, float, float, str]]], *, bold: str = "", title: str = "",
              rotate: int = 0, size: tuple[int, int] = (612, 792)) -> bytes:
     """Makes a PDF. A page is a list of (x, y, size, text); text that begins with ``bold`` is bold."""
-    objects: list[bytes] = [b"", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-                            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>"]
+    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /%s /Encoding /WinAnsiEncoding >>"
+    objects: list[bytes] = [b"", b"", font % b"Helvetica", font % b"Helvetica-Bold"]
     kids = []
     for page in pages:
         stream = b"BT\n" + b"".join(
@@ -169,7 +169,7 @@ def make_docx(body: str, **parts: str) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("word/document.xml", f'<?xml version="1.0"?><w:document {WORD}><w:body>{body}</w:body></w:document>')
+        archive.writestr("word/document.xml", f"<w:document {WORD}><w:body>{body}</w:body></w:document>")
         archive.writestr("word/styles.xml", STYLES)
         for name, text in parts.items():
             archive.writestr(name.replace("__", "/") + ".xml", text)

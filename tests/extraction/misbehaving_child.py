@@ -9,8 +9,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 os.environ["SBERT_DESKTOP_CHILD_MEMORY_MB"] = sys.argv[1]
 
-from sbert_desktop.extraction import _extract, child  # noqa: E402
-from sbert_desktop.wire import serve  # noqa: E402
+from sbert_desktop.extraction import _extract, child
+from sbert_desktop.wire import serve
 
 real = _extract.extract_bytes
 

@@ -40,7 +40,8 @@ def test_title_and_date_come_from_the_properties_where_they_are_sensible(tmp_pat
     document = read(tmp_path, make_docx(paragraph("x"), docProps__core=CORE.format(title="Yearly report")))
     assert (document.title, document.date) == ("Yearly report", 1643846400.0)
     assert ("author", "Ann") in document.metadata
-    document = read(tmp_path, make_docx(paragraph("Real", "berschrift1"), docProps__core=CORE.format(title="Document1")))
+    body = paragraph("Real", "berschrift1")
+    document = read(tmp_path, make_docx(body, docProps__core=CORE.format(title="Document1")))
     assert document.title == "Real"
 
 

@@ -37,8 +37,9 @@ def test_first_lines_that_are_no_titles(tmp_path: Path, text: str) -> None:
 
 def test_markdown_keeps_structure_and_loses_markup(tmp_path: Path) -> None:
     document = read(tmp_path, "a.md", (
-        "---\ntitle: 'The handbook'\ndate: 2021-03-04\ntags: [x]\n---\n# First\nSome *strong* text, a [link](http://x.y/z_(a)) "
-        "and `code`.\n\n## Second\n- one\n- two\n\n```python\ndef f():\n\n    return '# no heading'\n```\nSetext\n------\n"
+        "---\ntitle: 'The handbook'\ndate: 2021-03-04\ntags: [x]\n---\n# First\nSome *strong* text, a [link](http://x.y/z_(a))"
+        " and `code`.\n\n## Second\n- one\n- two\n\n```python\ndef f():\n\n    return '# no heading'\n```\n"
+        "Setext\n------\n"
         "| a | b |\n|---|---|\n| 1 | 2 |\n\n<!-- hidden -->\nEnd &amp; done\n"))
     assert document.title == "The handbook"
     assert document.date == 1614816000.0
@@ -58,7 +59,8 @@ def test_csv_rows_become_lines_whatever_the_delimiter(tmp_path: Path) -> None:
 
 
 def test_code_is_parted_at_its_definitions(tmp_path: Path) -> None:
-    document = read(tmp_path, "a.py", "import os\n\n\n@decorated\ndef first():\n    pass\n\n\nclass Second:\n    x = 1\n")
+    code = "import os\n\n\n@decorated\ndef first():\n    pass\n\n\nclass Second:\n    x = 1\n"
+    document = read(tmp_path, "a.py", code)
     assert [block.kind for block in document.blocks] == [BlockKind.CODE] * 3
     assert [block.heading for block in document.blocks] == ["", "first", "Second"]
     assert pieces(document)[1].startswith("@decorated\ndef first")
@@ -150,3 +152,13 @@ def test_a_text_over_the_limit_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) 
     document = out.finish()
     assert len(document.text.encode()) <= 110
     assert [(entry.code, entry.partial) for entry in document.problems] == [("too-large", True)]
+
+
+def test_a_giant_text_is_read_up_to_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sbert_desktop.extraction import _extract
+
+    monkeypatch.setattr(_extract, "TEXT_LIMIT", 2000)
+    document = read(tmp_path, "a.log", "one line of the log\n" * 1000)
+    assert 1500 < len(document.text) <= 2000
+    assert document.problems[0].code == "too-large"
+    assert document.problems[0].partial

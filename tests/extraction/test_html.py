@@ -50,7 +50,7 @@ def test_a_page_that_is_all_aside_keeps_its_text(tmp_path: Path) -> None:
 
 
 def test_declared_charset_is_honoured(tmp_path: Path) -> None:
-    html = "<html><head><meta charset='windows-1251'><title>Сад</title></head><body><p>Тюльпаны цветут весной</p></body>"
+    html = "<html><head><meta charset='windows-1251'><title>Сад</title></head><body><p>Тюльпаны цветут весной</p>"
     document = read(tmp_path, html.encode("cp1251"))
     assert document.title == "Сад"
     assert "Тюльпаны цветут весной" in document.text

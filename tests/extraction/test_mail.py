@@ -52,7 +52,8 @@ def test_attachments_are_named(tmp_path: Path) -> None:
 
 
 def test_wrong_and_missing_charsets_still_give_text(tmp_path: Path) -> None:
-    raw = b"Subject: =?iso-8859-1?Q?caf=E9?=\nContent-Type: text/plain; charset=nonsense\n\n" + "schöne Grüße".encode("cp1252")
+    raw = b"Subject: =?iso-8859-1?Q?caf=E9?=\nContent-Type: text/plain; charset=nonsense\n\n"
+    raw += "schöne Grüße".encode("cp1252")
     document = read(tmp_path, raw)
     assert document.title == "café"
     assert "schöne Grüße" in document.text
