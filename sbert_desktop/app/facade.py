@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sbert_desktop.app import estimating, indexing, overview, preview, searching
 from sbert_desktop.app.session import Session, sample_folder
-from sbert_desktop.app.views import HitView
+from sbert_desktop.app.views import HitView, Marks, Span
 from sbert_desktop.domain import Event, JobContext, JobId, Mode, Query
 from sbert_desktop.errors import Cancelled, UsageError
 from sbert_desktop.jobs import Jobs
@@ -154,10 +154,12 @@ class App:
             context.partial(view)
             if query.mode is Mode.KEYWORD or not self.settings.flag("search.best_sentence"):
                 return view
-            marks = searching.find_marks(self._session, view, context)
-            context.check()
-            context.partial(marks)
-            return searching.with_marks(view, marks)
+            spans: dict[int, Span] = {}
+            for marks in searching.mark_some(self._session, view, context):
+                context.check()
+                context.partial(marks)
+                spans.update(marks.spans)
+            return searching.with_marks(view, Marks(spans))
 
         return self._jobs.submit("reader", "search", work, key="search")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +29,8 @@ from sbert_desktop.domain import (
 from sbert_desktop.errors import EncoderError, UsageError
 from sbert_desktop.explore import search, similar
 
-_MARKED_PASSAGES = 24
+_MARKED_DOCUMENTS, _MARKED_OTHERS = 50, 50
+_MARKED_AT_ONCE = 8
 _MARK_CHARS = 2_000
 
 
@@ -93,16 +94,42 @@ def run_similar(session: Session, path: Path, *, top: int = 10) -> SearchView:
     return _view(session, snapshot, query, results, began, [])
 
 
-def find_marks(session: Session, view: SearchView, context: JobContext | None = None) -> Marks:
-    """Finds the sentence of each shown passage that is closest to the query, by cosine.
+def find_marks(session: Session, view: SearchView) -> Marks:
+    """Finds the best sentence of each document's best passage; see :func:`mark_some`."""
+    spans: dict[int, Span] = {}
+    for marks in mark_some(session, view, rounds=1):
+        spans.update(marks.spans)
+    return Marks(spans)
 
-    Sentences are encoded now, ahead of bulk work. Only the first passages of the list and their
-    first 2,000 characters are looked at. Empty without a model.
+
+def mark_some(
+    session: Session, view: SearchView, context: JobContext | None = None, *, rounds: int = 2
+) -> Iterator[Marks]:
+    """Finds the sentence of shown passages that is closest to the query, by cosine, a few at a time.
+
+    Sentences are encoded now, ahead of bulk work; only the first 2,000 characters of a passage are
+    looked at. Gives nothing without a model.
+
+    Args:
+        session: The opened library.
+        view: What is shown.
+        context: Asked for a cancel before each step.
+        rounds: 1: the best passage of each document; 2: the other passages of the first ones too.
     """
     encoder = session.ready_encoder()
-    hits = [hit for document in view.documents for hit in document.hits][:_MARKED_PASSAGES]
-    if encoder is None or not hits or not view.query.strip():
-        return Marks({})
+    if encoder is None or not view.query.strip() or not view.documents:
+        return
+    query = encoder.encode_query(view.query)
+    first = [document.hits[0] for document in view.documents][:_MARKED_DOCUMENTS]
+    others = [hit for document in view.documents for hit in document.hits[1:]][:_MARKED_OTHERS]
+    wanted = [*first, *(others if rounds > 1 else ())]
+    for start in range(0, len(wanted), _MARKED_AT_ONCE):
+        if context is not None:
+            context.check()
+        yield _mark(encoder, query, wanted[start : start + _MARKED_AT_ONCE])
+
+
+def _mark(encoder: Encoder, query: NDArray[np.float32], hits: Sequence[HitView]) -> Marks:
     from sbert_desktop.extraction import sentences
 
     owners: list[tuple[int, Span]] = []
@@ -116,9 +143,6 @@ def find_marks(session: Session, view: SearchView, context: JobContext | None = 
             owners.append((hit.passage_id, span))
             texts.append(hit.text[span[0] : span[1]])
     if texts:
-        query = encoder.encode_query(view.query)
-        if context is not None:
-            context.check()
         cosines = encoder.encode_now(texts) @ query
         best: dict[int, float] = {}
         for (passage, span), cosine in zip(owners, cosines.tolist(), strict=True):
