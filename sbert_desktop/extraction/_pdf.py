@@ -24,6 +24,8 @@ _PARTED = re.compile(r"\w*(?:[\ufffe\x02]|[-\u2010]\s*[\r\n])\s*\w*")
 _TERMINAL = re.compile(r"[.!?:;,。！？][\"'”’»)\]」]*$")
 _NUMBERING = re.compile(r"^(?:(\d{1,2}(?:\.\d{1,2}){0,4})\.?|[IVXLC]{1,6}\.|[A-Z](?:\.\d{1,2}){0,3}\.?)\s+\S")
 _ENDS_IN_DASH = re.compile(r"\w[\u2013/]$")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff\x00-\x01\x03-\x08\x0e-\x1f]")
 _BOLD = re.compile(r"bold|black|heavy|semib|demi|medi\b|cmbx|cmb10|sfbx|,b\b", re.IGNORECASE)
 _BAD_TITLE = re.compile(r"^(?:microsoft (?:word|powerpoint|excel) - .*|untitled.*|title|document\d*|"
                         r".*\.(?:docx?|pdf|dvi|tex|indd|qxd|pptx?|rtf|odt|ps|eps|xlsx?|txt)|slide \d+|\W*|"
@@ -94,6 +96,9 @@ def read(source: Source) -> ExtractedText:
             if broken:
                 raise failure("damaged")
             raise failure("no-text-layer" if without_text else "empty")
+        if _is_unreadable(pages):
+            raise failure("no-text-layer", "The fonts of this PDF do not say which letters they draw.",
+                          "Run text recognition on it, or export it again from its own program.")
         titled = _metadata_title(document)
         for key in ("Author", "Subject", "Keywords"):
             out.metadata.append((key.lower(), document.get_metadata_value(key) or ""))
@@ -105,6 +110,12 @@ def read(source: Source) -> ExtractedText:
     out.metadata.append(("pages", str(len(pages))))
     _write(pages, titled, out)
     return out.finish()
+
+
+def _is_unreadable(pages: list[Page]) -> bool:
+    """Tells text whose fonts carry no table of characters: signs of private use and replacement signs."""
+    total = sum(len(page.characters) - page.characters.count(" ") for page in pages)
+    return sum(len(_UNREADABLE.findall(page.characters)) for page in pages) > 0.4 * total
 
 
 def _some_pages(what: str, pages: list[int]) -> str:
@@ -146,7 +157,7 @@ def _characters(text_page: _TextPage) -> str:
     if count <= 0:
         return ""
     text = text_page.get_text_range()
-    if len(text) == count and not any("\ud800" <= char <= "\udfff" for char in text):
+    if len(text) == count and not _SURROGATE.search(text):
         return text
     import pypdfium2.raw as pdfium
 
@@ -363,6 +374,11 @@ class _RunWriter:
         self._runs: list[Run] = []
 
     def add_line(self, line: Line, characters: str) -> None:
+        first, last = line.words[0][0], line.words[-1][1]
+        whole = characters[first:last]
+        if whole.isascii() and last - first == len(line.text) and whole == line.text:  # the usual case, at once
+            self._add(whole, line.page, first)
+            return
         previous_end = -1
         for (start, end), spaced in zip(line.words, line.breaks, strict=True):
             if previous_end >= 0 and spaced:

@@ -127,9 +127,10 @@ def read_lines(page: Page, boxes: Boxes) -> list[Line]:
             far = boxes.box(end - 1)
             left, right = min(left, far[0]), max(right, far[1])
         between = text[previous_end:start]
-        hyphen = any(mark in between for mark in HYPHEN_MARKS)
+        hyphen = between != " " and any(mark in between for mark in HYPHEN_MARKS)
         if line is not None and not hyphen:
-            spaced = _joins(line, last, (left, right, bottom, top), "\n" in between or "\r" in between, bool(between))
+            broken = between != " " and ("\n" in between or "\r" in between)
+            spaced = _joins(line, last, (left, right, bottom, top), broken, bool(between))
             if spaced is not None:
                 line.words.append((start, end))
                 line.breaks.append(spaced)
