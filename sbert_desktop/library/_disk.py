@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import shutil
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from sbert_desktop.domain import short_path
 from sbert_desktop.errors import LibraryBusy, LibraryError
@@ -140,12 +143,42 @@ def known_errors(path: Path) -> Iterator[None]:
         if known is None:
             raise
         raise known from error
+    except (UnicodeDecodeError, zlib.error, json.JSONDecodeError) as error:
+        raise damaged(path, f"{type(error).__name__}") from error  # never the text: it may be a document's
+    except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as error:
+        # A bug of ours, or a catalog in which numbers and links are wrong: only a look at it tells.
+        if looks_damaged(path):
+            raise damaged(path, f"{type(error).__name__}") from error
+        raise
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise disk_full(path, str(error)) from error
         if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
             raise read_only(path, str(error)) from error
         raise
+
+
+def looks_damaged(path: Path) -> bool:
+    """Examines the catalog: its pages, the kinds of its values and its links."""
+    try:
+        connection = sqlite3.connect(f"file:{quote(os.fsencode(path / 'catalog.sqlite'))}?mode=ro", uri=True)
+    except sqlite3.Error:
+        return False
+    try:
+        found = connection.execute("PRAGMA quick_check(1)").fetchall()
+        return found != [("ok",)] or connection.execute("PRAGMA foreign_key_check").fetchone() is not None
+    except sqlite3.DatabaseError:
+        return True
+    finally:
+        connection.close()
+
+
+# What SQLite says of a schema or a value that it cannot make sense of; all our statements are fixed texts.
+_NONSENSE = re.compile(
+    r"no such (column|table|tokenizer)|could not decode|unsupported file format|invalid fts5|foreign key mismatch"
+    r"|malformed|vtable constructor failed",
+    re.IGNORECASE,
+)
 
 
 def _of_sqlite(path: Path, error: sqlite3.DatabaseError) -> LibraryError | None:
@@ -156,8 +189,14 @@ def _of_sqlite(path: Path, error: sqlite3.DatabaseError) -> LibraryError | None:
         return disk_full(path, f"{name}: {error}")
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return damaged(path, f"{name}: {error}")
+    nonsense = _NONSENSE.search(str(error))
+    if nonsense:
+        return damaged(path, nonsense[0])  # never the whole message: it may quote a document
     if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return read_only(path, f"{name}: {error}")
+    if primary == sqlite3.SQLITE_IOERR:
+        hint = "Check the disk and its connection, then try again."
+        return LibraryError("library-unreadable", f"The disk with {short_path(path)} reported an error.", hint, name)
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LibraryBusy("library-busy", "Another program is writing to the library.", "Try again in a moment.", name)
     return None

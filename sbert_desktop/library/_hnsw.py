@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import struct
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,9 @@ LINKS = 16
 EF_CONSTRUCTION = 200
 EF_SEARCH = 128
 ADD_ROWS = 1_000
+# offsetLevel0, max_elements, cur_element_count, size_data_per_element, label_offset, offsetData.
+# Source: hnswlib 0.8 hnswalg.h saveIndex(); hnswlib itself loads a file of another dimension silently.
+_HEADER = struct.Struct("@6N")
 PARAMETERS = f"M={LINKS} ef_construction={EF_CONSTRUCTION}"
 
 
@@ -81,11 +85,17 @@ def load(path: Path, record: IndexRecord) -> HnswIndex | None:
 
 
 def verify(path: Path, record: IndexRecord) -> bool:
-    """Tells whether a file is byte for byte the one that was saved."""
+    """Tells whether a file is byte for byte the one that was saved, and is what the catalog says."""
     try:
-        return path.stat().st_size == record.bytes and digest(path) == record.sha256
-    except OSError:
+        if path.stat().st_size != record.bytes or digest(path) != record.sha256:
+            return False
+        with path.open("rb") as stream:
+            header = _HEADER.unpack(stream.read(_HEADER.size))
+    except (OSError, struct.error):
         return False
+    _, _, count, _, label_offset, data_offset = header
+    vector_bytes = label_offset - data_offset
+    return bool(count == record.count and vector_bytes == record.dimension * 4)
 
 
 def digest(path: Path) -> str:

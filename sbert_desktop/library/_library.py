@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -132,14 +132,8 @@ def _check_version(path: Path, mode: str, exists: bool) -> None:
     """Refuses a newer catalog through a read-only connection, so that not one byte of it changes."""
     if not exists:
         return
-    try:
-        connection = _schema.connect(path, mode="immutable" if mode == "immutable" else "ro")
-    except sqlite3.OperationalError:
-        connection = _schema.connect(path, mode="immutable")
-    try:
+    with closing(_schema.connect(path, mode="immutable" if mode == "immutable" else "ro")) as connection:
         _schema.version_of(connection)
-    finally:
-        connection.close()
 
 
 class Library:

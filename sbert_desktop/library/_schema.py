@@ -21,79 +21,80 @@ SCHEMA_VERSION = 1
 BUSY_SECONDS = 5.0
 BACKUPS_KEPT = 3
 
-# Ids are AUTOINCREMENT so that an id is never used twice: snapshots index arrays with them.
+# Ids are AUTOINCREMENT so that an id is never used twice: snapshots index arrays with them. STRICT lets the
+# checks of SQLite find a value of the wrong kind.
 TABLES = """
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE folder(
   id INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB NOT NULL UNIQUE, added REAL NOT NULL,
-  state TEXT NOT NULL DEFAULT 'active', words_only INTEGER NOT NULL DEFAULT 0, last_scan REAL);
+  state TEXT NOT NULL DEFAULT 'active', words_only INTEGER NOT NULL DEFAULT 0, last_scan REAL) STRICT;
 CREATE TABLE content(
   id INTEGER PRIMARY KEY AUTOINCREMENT, sha256 TEXT NOT NULL, extractor_version INTEGER NOT NULL,
   format TEXT NOT NULL, language TEXT NOT NULL, title TEXT NOT NULL, date REAL, characters INTEGER NOT NULL,
   blocks BLOB NOT NULL, metadata TEXT NOT NULL, problems TEXT NOT NULL,
-  UNIQUE(sha256, extractor_version));
+  UNIQUE(sha256, extractor_version)) STRICT;
 CREATE TABLE text_part(
   content INTEGER NOT NULL REFERENCES content(id), part INTEGER NOT NULL, data BLOB NOT NULL,
-  PRIMARY KEY(content, part)) WITHOUT ROWID;
+  PRIMARY KEY(content, part)) STRICT, WITHOUT ROWID;
 CREATE TABLE file(
   id INTEGER PRIMARY KEY AUTOINCREMENT, folder INTEGER NOT NULL REFERENCES folder(id), path BLOB NOT NULL,
   member TEXT NOT NULL DEFAULT '', parent INTEGER REFERENCES file(id), size INTEGER NOT NULL,
   mtime_ns INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL,
   content INTEGER REFERENCES content(id), sha256 TEXT NOT NULL DEFAULT '', read_at REAL NOT NULL,
-  UNIQUE(path, member));
+  UNIQUE(path, member)) STRICT;
 CREATE INDEX file_content ON file(content);
 CREATE INDEX file_folder ON file(folder, read_at);
 CREATE INDEX file_parent ON file(parent) WHERE parent IS NOT NULL;
 CREATE INDEX file_read ON file(read_at);
 CREATE TABLE problem(
   id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES file(id), code TEXT NOT NULL, message TEXT NOT NULL,
-  hint TEXT NOT NULL, partial INTEGER NOT NULL);
+  hint TEXT NOT NULL, partial INTEGER NOT NULL) STRICT;
 CREATE INDEX problem_file ON problem(file);
 CREATE TABLE segmentation(
   id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, tokenizer TEXT NOT NULL, max_tokens INTEGER NOT NULL,
-  rules TEXT NOT NULL);
+  rules TEXT NOT NULL) STRICT;
 CREATE TABLE segmented(
   segmentation INTEGER NOT NULL REFERENCES segmentation(id), content INTEGER NOT NULL REFERENCES content(id),
   first INTEGER NOT NULL, passages INTEGER NOT NULL, embeddable INTEGER NOT NULL, characters INTEGER NOT NULL,
   lengths BLOB NOT NULL,
-  PRIMARY KEY(segmentation, content)) WITHOUT ROWID;
+  PRIMARY KEY(segmentation, content)) STRICT, WITHOUT ROWID;
 CREATE INDEX segmented_content ON segmented(content);
 CREATE TABLE passage(
   id INTEGER PRIMARY KEY AUTOINCREMENT, segmentation INTEGER NOT NULL, content INTEGER NOT NULL,
   ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, input_sha BLOB NOT NULL,
   embedded INTEGER NOT NULL, page INTEGER, heading TEXT NOT NULL, part TEXT NOT NULL, context TEXT NOT NULL,
-  FOREIGN KEY(segmentation, content) REFERENCES segmented(segmentation, content));
+  FOREIGN KEY(segmentation, content) REFERENCES segmented(segmentation, content)) STRICT;
 CREATE TABLE space(
   id INTEGER PRIMARY KEY AUTOINCREMENT, fingerprint TEXT NOT NULL UNIQUE,
   segmentation INTEGER NOT NULL REFERENCES segmentation(id), dimension INTEGER NOT NULL, name TEXT NOT NULL,
-  state TEXT NOT NULL, generation INTEGER NOT NULL, rows INTEGER NOT NULL);
+  state TEXT NOT NULL, generation INTEGER NOT NULL, rows INTEGER NOT NULL) STRICT;
 CREATE INDEX passage_content ON passage(content, segmentation, ordinal);
 CREATE UNIQUE INDEX space_active ON space(state) WHERE state = 'active';
 CREATE TABLE row(
   space INTEGER NOT NULL REFERENCES space(id), row INTEGER NOT NULL, passage INTEGER NOT NULL REFERENCES passage(id),
-  input_sha BLOB NOT NULL, PRIMARY KEY(space, row)) WITHOUT ROWID;
+  input_sha BLOB NOT NULL, PRIMARY KEY(space, row)) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX row_passage ON row(passage, space);
 CREATE INDEX row_input ON row(input_sha, space);
 CREATE TABLE dead_row(
-  space INTEGER NOT NULL REFERENCES space(id), row INTEGER NOT NULL, PRIMARY KEY(space, row)) WITHOUT ROWID;
+  space INTEGER NOT NULL REFERENCES space(id), row INTEGER NOT NULL, PRIMARY KEY(space, row)) STRICT, WITHOUT ROWID;
 CREATE TABLE todo(
   space INTEGER NOT NULL REFERENCES space(id), content INTEGER NOT NULL REFERENCES content(id),
   mtime_ns INTEGER NOT NULL, passages INTEGER NOT NULL, characters INTEGER NOT NULL,
-  PRIMARY KEY(space, content)) WITHOUT ROWID;
+  PRIMARY KEY(space, content)) STRICT, WITHOUT ROWID;
 CREATE INDEX todo_order ON todo(space, mtime_ns);
 CREATE INDEX todo_content ON todo(content);
 CREATE TABLE index_state(
   space INTEGER PRIMARY KEY REFERENCES space(id), file TEXT NOT NULL, rows INTEGER NOT NULL, count INTEGER NOT NULL,
   dimension INTEGER NOT NULL, metric TEXT NOT NULL, parameters TEXT NOT NULL, sha256 TEXT NOT NULL,
-  bytes INTEGER NOT NULL);
-CREATE TABLE change(seq INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL, id INTEGER NOT NULL);
-CREATE TABLE history(query TEXT PRIMARY KEY, used REAL NOT NULL) WITHOUT ROWID;
+  bytes INTEGER NOT NULL) STRICT;
+CREATE TABLE change(seq INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL, id INTEGER NOT NULL) STRICT;
+CREATE TABLE history(query TEXT PRIMARY KEY, used REAL NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX history_used ON history(used);
 CREATE TABLE judgement(
   id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, verdict TEXT NOT NULL, query TEXT NOT NULL DEFAULT '',
   sha256_a TEXT NOT NULL, start_a INTEGER NOT NULL, end_a INTEGER NOT NULL, text_a TEXT NOT NULL,
   sha256_b TEXT NOT NULL DEFAULT '', start_b INTEGER NOT NULL DEFAULT 0, end_b INTEGER NOT NULL DEFAULT 0,
-  text_b TEXT NOT NULL DEFAULT '', made REAL NOT NULL);
+  text_b TEXT NOT NULL DEFAULT '', made REAL NOT NULL) STRICT;
 """
 
 # Version n -> the step that makes it n + 1. Empty until a released schema changes.
@@ -112,12 +113,15 @@ def connect(folder: Path, *, mode: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"file:{path}?{query}", uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
-    for pragma in ("foreign_keys=ON", "trusted_schema=OFF", "temp_store=MEMORY", "cache_size=-16000"):
-        connection.execute(f"PRAGMA {pragma}")
+    pragmas = ["foreign_keys=ON", "trusted_schema=OFF", "temp_store=MEMORY", "cache_size=-16000"]
     if mode == "rw":
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA journal_size_limit=67108864")
-        connection.execute("PRAGMA secure_delete=ON")
+        pragmas += ["synchronous=FULL", "journal_size_limit=67108864", "secure_delete=ON"]
+    try:
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -58,7 +58,8 @@ class VectorFile:
 
     def __init__(self, path: Path, dimension: int, rows: int) -> None:
         """Opens or makes the file and cuts off rows that were never committed."""
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.parent.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
         self.path = path
         self.dimension = dimension
         self._stride = dimension * DTYPE.itemsize

@@ -29,7 +29,7 @@ from sbert_desktop.library import Library, Writer, open_library
 VOCABULARY = 60_000
 PER_DOCUMENT = 5
 FINGERPRINT = "benchmark"
-SYLLABLES = "ba be bi bo bu da de di do ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro sa se si so ta te ti".split()
+SYLLABLES = [consonant + vowel for consonant in "bdklmnrst" for vowel in "aeio"]
 
 
 class Texts:

@@ -13,7 +13,7 @@ from sbert_desktop.library._snapshot import LibrarySnapshot
 
 from .makers import DIMENSION, document, embed_all, encode, file_at, info, put_text, start, vector_of
 
-WORDS = "apple brick cloud door eagle fence grape house".split()
+WORDS = ["apple", "brick", "cloud", "door", "eagle", "fence", "grape", "house"]
 LANGUAGES = ("en", "de", "fr", "")
 EXTENSIONS = ("txt", "pdf", "MD", "")
 
