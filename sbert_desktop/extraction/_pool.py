@@ -28,7 +28,7 @@ _PLAIN_WEIGHT = 0.05
 """What a plain text counts for recycling: no foreign code touches it, and a new child costs 0.7 s of CPU."""
 _PLAIN = frozenset(("txt", "data", "xml", "md", "table", "code"))
 _HASH_FIRST = 256 * 1024  # larger files are hashed first: their text may be known
-_DEATHS = 3  # after so many deaths without any answer a new child is first asked for a sign of life
+_STARTS, _START_TIME = 3, 120.0  # children that die before they answered a first time: then the pool gives up
 _BATCH_TIME = 10.0  # a batch that takes longer is tried again file by file
 
 Outcome = ExtractedText | Problem | None
@@ -69,8 +69,6 @@ class ExtractionPool:
         self._lock = threading.Lock()
         self._closed = False
         self._ending = threading.Event()  # a run ends early, or the pool is closed
-        self._answers = 0
-        self._deaths = 0
 
     def results(self, files: Iterable[SourceFile], context: JobContext) -> Iterator[Result]:
         """Gives each file with its text, its problem, or None for a known content, as they finish.
@@ -156,14 +154,12 @@ class ExtractionPool:
         """Replaces the child after a failure, unless no child can be had or the pool was closed."""
         if error.code == "child-not-started" or self._ending.is_set():
             raise error
-        self._deaths += 1
         self.drop(seat)
 
     def _request(self, seat: _Seat, batch: list[SourceFile], timeout: float) -> list[Result]:
         header, payload = self._child(seat).request(
             {"op": "extract", "files": [_hex(file) for file in batch], "size_limit": self._size_limit}, timeout=timeout)
         results = _results_of(batch, header, payload)
-        self._answers += 1
         spent = any(isinstance(outcome, Problem) and outcome.code == "too-much-memory" for _, outcome in results)
         seat.files += sum(map(_weight, batch))
         seat.bytes += len(payload)
@@ -179,25 +175,27 @@ class ExtractionPool:
             child = seat.child
         if child is not None:
             return child
-        child = self._launch()
-        with self._lock:
-            ending = self._ending.is_set()
-            if not ending:
-                seat.child = child
-        if ending:
-            child.close()
-            raise JobError("child-died", "The pool is closed.")
-        if not self._answers and self._deaths >= _DEATHS:
-            self._try(child)
-        return child
-
-    def _try(self, child: Child) -> None:
-        """Asks a new child for a sign of life, after several that never gave one."""
-        try:
-            child.request({"op": "ping"}, timeout=60.0)
-        except JobError as error:
-            raise JobError("child-not-started", "The processes that read files end as soon as they start.",
-                           "Install the program again, or report this.", error.detail) from error
+        for attempt in range(_STARTS):
+            child = self._launch()
+            with self._lock:
+                ending = self._ending.is_set()
+                if not ending:
+                    seat.child = child
+            if ending:
+                child.close()
+                raise JobError("child-died", "The pool is closed.")
+            try:
+                # Importing and unpacking the language model must not count against a file's time.
+                child.request({"op": "ping"}, timeout=_START_TIME)
+                return child
+            except JobError as error:
+                self.drop(seat)
+                if self._ending.is_set():
+                    raise
+                if attempt == _STARTS - 1:
+                    raise JobError("child-not-started", "The processes that read files end as soon as they start.",
+                                   "Install the program again, or report this.", error.detail) from error
+        raise AssertionError("unreachable")
 
 
 class _Run:

@@ -11,6 +11,7 @@ from sbert_desktop.domain import ExtractedText, Problem
 from sbert_desktop.errors import ExtractionError
 from sbert_desktop.extraction._codec import encode_document, encode_problem
 from sbert_desktop.extraction._extract import FILE_LIMIT, extract_bytes
+from sbert_desktop.extraction._language import detect_language
 from sbert_desktop.extraction._limits import set_limits
 from sbert_desktop.extraction._problems import failure, problem, problem_of
 from sbert_desktop.extraction._source import Opened, read_file
@@ -27,7 +28,7 @@ def make_handler(*, limits: bool = True) -> Handler:
     - ``{"op": "extract", "files": [path...], "size_limit", "password"}`` ->
       ``{"results": [{"sha256", "size", "mtime_ns", "document" | "problem"}...]}``, payload: the texts
       one behind the other.
-    - ``{"op": "ping"}`` -> ``{"version"}``: the child lives.
+    - ``{"op": "ping"}`` -> ``{"version"}``: the child lives and has loaded what every file needs.
     - ``{"op": "hash", "path", "size_limit"}`` -> ``{"sha256", "size", "mtime_ns"}`` or ``{"problem"}``.
     - ``{"op": "render", "path", "page", "width", "ranges": {name: [[char_start, length]...]}}`` ->
       ``{"width", "height", "page", "pages", "rects": {name: [[x, y, w, h]...]}}``, payload: RGB rows,
@@ -46,6 +47,7 @@ def _handle(header: dict[str, object], payload: bytes) -> tuple[Mapping[str, obj
     if operation == "extract":
         return _extract(header)
     if operation == "ping":
+        detect_language("This sentence only makes the model of languages ready for use.")
         return {"version": 1}, b""
     if operation == "hash":
         return _hash(header), b""

@@ -76,7 +76,7 @@ def test_small_files_travel_together_and_large_ones_alone(files: list[SourceFile
     large = add(tmp_path, "large.txt", "word " * 100_000)
     pool = ExtractionPool(lambda: NearChild(log), 1)
     assert len(outcomes(pool, [*files, source(tmp_path / "a.pdf"), large])) == 122
-    sizes = [len(header["files"]) for header in log if isinstance(header["files"], list)]
+    sizes = [len(header["files"]) for header in log if isinstance(header.get("files"), list)]  # type: ignore[arg-type]
     assert sum(sizes) == 122
     assert max(sizes) > 10
     assert sizes.count(1) >= 2
@@ -86,8 +86,8 @@ def test_one_bad_file_in_a_batch_costs_only_itself(files: list[SourceFile], tmp_
     bad = [add(tmp_path, name) for name in ("crash.txt", "hang.txt", "eat.txt")] + [add(tmp_path, "empty.txt", "")]
     mixed = [*files[:20], bad[0], *files[20:40], bad[1], bad[2], *files[40:], bad[3]]
     began = time.monotonic()
-    found = outcomes(ExtractionPool(ScriptChild, 2, time_limit=2.0), mixed)
-    assert time.monotonic() - began < 40
+    found = outcomes(ExtractionPool(ScriptChild, 2, time_limit=3.0), mixed)
+    assert time.monotonic() - began < 60
     assert len(found) == 124
     assert code_of(found["crash.txt"]) == "crashed-parser"
     assert code_of(found["hang.txt"]) == "timed-out"
