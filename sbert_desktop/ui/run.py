@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -62,7 +63,7 @@ def run_window(commands_factory: Callable[[], Commands], library: Path, *,
 
 def _run_first(instance: object, commands_factory: Callable[[], Commands], library: Path,
                screenshot: Callable[[object], None] | None) -> int:
-    from PySide6.QtCore import QTimer
+    from PySide6.QtCore import QCoreApplication, QEvent, QTimer
     from PySide6.QtWidgets import QApplication
 
     from sbert_desktop.domain import Failure
@@ -99,6 +100,7 @@ def _run_first(instance: object, commands_factory: Callable[[], Commands], libra
 
         window.errands.run(commands_factory, window.connect_program, failed)
 
+    window.ready.connect(_settle_garbage)
     window.retryRequested.connect(build)
     if screenshot is not None:
         window.ready.connect(lambda: (screenshot(window), window.close()))
@@ -114,7 +116,17 @@ def _run_first(instance: object, commands_factory: Callable[[], Commands], libra
         restore()
         instance.close()
         collector.close()
+        gc.unfreeze()
+        # destroyed here and in this order, not by the interpreter's end in whatever order that takes
+        window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     return 0
+
+
+def _settle_garbage() -> None:
+    # what the start left lives as long as the program: without it a later full collection is short
+    gc.collect()
+    gc.freeze()
 
 
 def _end_on_signals(close: Callable[[], object]) -> Callable[[], None]:

@@ -199,6 +199,7 @@ class SettingsPage(Page):
 
     def show_setting(self, row: SettingRow) -> None:
         """Scrolls to a setting and puts the focus into it."""
+        self.desk.show_page(self.key)
         self.search.set_text("")
         self.area.ensureWidgetVisible(row)
         row.control.setFocus(Qt.FocusReason.OtherFocusReason)

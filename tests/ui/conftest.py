@@ -32,7 +32,8 @@ def _flush() -> None:
 
 
 def _running_timers() -> set[int]:
-    return {id(found) for found in gc.get_objects() if isinstance(found, QTimer) and isValid(found) and found.isActive()}
+    timers = [found for found in gc.get_objects() if isinstance(found, QTimer)]
+    return {id(timer) for timer in timers if isValid(timer) and timer.isActive()}
 
 
 @pytest.fixture(autouse=True)
@@ -86,8 +87,15 @@ def make_window(qtbot, settings: Settings, tmp_path: Path) -> Iterator[MakeWindo
     """Makes connected windows: ``make_window(state="full", saved={...}, size=(1280, 800), app=FakeApp(...))``."""
     made: list[tuple[MainWindow, FakeApp | None]] = []
 
-    def make(state: str = "full", *, saved: dict[str, object] | None = None, size: tuple[int, int] = (1280, 800),
-             app: FakeApp | None = None, connect: bool = True, save=None) -> MainWindow:
+    def make(
+        state: str = "full",
+        *,
+        saved: dict[str, object] | None = None,
+        size: tuple[int, int] = (1280, 800),
+        app: FakeApp | None = None,
+        connect: bool = True,
+        save=None,
+    ) -> MainWindow:
         settings.set("appearance.theme", "light")
         settings.set("appearance.reduce_motion", True)
         window = MainWindow(tmp_path / "library", state=saved, save_state=save)

@@ -5,7 +5,51 @@ from PySide6.QtGui import QColor, QImage
 
 from sbert_desktop.ui import icons
 
-WANTED = ["search", "duplicates", "clusters", "map", "train", "models", "library", "settings", "collapse", "folder", "file", "pdf", "mail", "note", "code", "web", "table", "close", "chevron", "plus", "minus", "pause", "play", "refresh", "warning", "check", "up", "down", "more", "open", "reveal", "copy", "panel", "filter", "history", "trash", "undo", "shield", "clock", "sliders", "relevant", "not_relevant", "fit"]
+WANTED = [
+    "search",
+    "duplicates",
+    "clusters",
+    "map",
+    "train",
+    "models",
+    "library",
+    "settings",
+    "collapse",
+    "folder",
+    "file",
+    "pdf",
+    "mail",
+    "note",
+    "code",
+    "web",
+    "table",
+    "close",
+    "chevron",
+    "plus",
+    "minus",
+    "pause",
+    "play",
+    "refresh",
+    "warning",
+    "check",
+    "up",
+    "down",
+    "more",
+    "open",
+    "reveal",
+    "copy",
+    "panel",
+    "filter",
+    "history",
+    "trash",
+    "undo",
+    "shield",
+    "clock",
+    "sliders",
+    "relevant",
+    "not_relevant",
+    "fit",
+]
 
 
 def ink(image: QImage) -> int:

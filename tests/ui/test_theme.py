@@ -21,10 +21,19 @@ def contrast(one: QColor, other: QColor) -> float:
 
 GROUNDS = ("rail", "surface", "raised", "hover", "selected")
 PAIRS = [(ink, ground, 4.5) for ink in ("text", "muted", "accent", "good", "warn", "danger") for ground in GROUNDS] + [
-    ("on_accent", "accent", 4.5), ("text", "mark", 4.5), ("good", "good_soft", 4.5), ("warn", "warn_soft", 4.5),
-    ("danger", "danger_soft", 4.5), ("text", "good_soft", 4.5), ("text", "warn_soft", 4.5), ("text", "danger_soft", 4.5),
-    ("muted", "track", 3.0), ("accent", "track", 3.0),
-    *((f"group_{n}", "surface", 3.0) for n in range(1, 10)), ("group_none", "surface", 3.0)]
+    ("on_accent", "accent", 4.5),
+    ("text", "mark", 4.5),
+    ("good", "good_soft", 4.5),
+    ("warn", "warn_soft", 4.5),
+    ("danger", "danger_soft", 4.5),
+    ("text", "good_soft", 4.5),
+    ("text", "warn_soft", 4.5),
+    ("text", "danger_soft", 4.5),
+    ("muted", "track", 3.0),
+    ("accent", "track", 3.0),
+    *((f"group_{n}", "surface", 3.0) for n in range(1, 10)),
+    ("group_none", "surface", 3.0),
+]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

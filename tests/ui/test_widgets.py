@@ -115,8 +115,9 @@ def test_toast_runs_undo_or_tells_that_it_went(qtbot, monkeypatch) -> None:
     toast.button.click()
     assert done == ["undo"]
     assert not toast.isVisible()
-    toast.show_message("Removed", action="Undo", run=lambda: done.append("undo"), expired=lambda: done.append("gone"),
-                       seconds=0.01)
+    toast.show_message(
+        "Removed", action="Undo", run=lambda: done.append("undo"), expired=lambda: done.append("gone"), seconds=0.01
+    )
     qtbot.waitUntil(lambda: not toast.isVisible())
     assert done == ["undo", "gone"]
     toast.show_message("First", action="Undo", run=lambda: done.append("x"), expired=lambda: done.append("first gone"))
@@ -190,8 +191,16 @@ def test_everything_to_look_at_paints_in_both_schemes(qtbot) -> None:
     unknown.set_fraction(None)
     for scheme in ("light", "dark"):
         theme.apply(scheme=scheme)
-        for widget in (Tag("Good", "good", icon="check"), ScoreBar(0.7), bar, unknown, CheckBox("On"), SkeletonList(),
-                       IconButton("more", "More"), EmptyState("Nothing", "here", action="Go", drawing="problem")):
+        for widget in (
+            Tag("Good", "good", icon="check"),
+            ScoreBar(0.7),
+            bar,
+            unknown,
+            CheckBox("On"),
+            SkeletonList(),
+            IconButton("more", "More"),
+            EmptyState("Nothing", "here", action="Go", drawing="problem"),
+        ):
             qtbot.addWidget(widget)
             widget.resize(widget.sizeHint().expandedTo(widget.minimumSizeHint()))
             picture: QPixmap = widget.grab()

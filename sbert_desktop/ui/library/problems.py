@@ -114,9 +114,8 @@ class ProblemsTab(QWidget):
 
     def show_folder(self, folder: Path) -> None:
         """Shows the problems of one folder only."""
-        at = self.folder.findData(folder)
         self.kind.setCurrentIndex(0)
-        self.folder.setCurrentIndex(max(0, at))
+        self.folder.setCurrentIndex(_find(self.folder, folder))
         self._filter()
 
     def show_all(self) -> None:
@@ -151,7 +150,7 @@ class ProblemsTab(QWidget):
             combo.addItem("all", None)
             for text, value in entries:
                 combo.addItem(text, value)
-            combo.setCurrentIndex(max(0, combo.findData(before)) if before is not None else 0)
+            combo.setCurrentIndex(_find(combo, before))
             combo.updateGeometry()
 
     def _filter(self) -> None:
@@ -214,6 +213,11 @@ class ProblemsTab(QWidget):
 
         self._desk.errands.run(write, lambda _: self._desk.toast(f"Saved {display_path(file.name)}"), lambda error:
                                self._desk.toast(f"{display_path(file)} could not be written ({error})."))
+
+
+def _find(combo: ComboBox, value: object) -> int:
+    # findData() compares Python objects by identity; the first entry stands for all
+    return next((at for at in range(combo.count()) if combo.itemData(at) == value), 0)
 
 
 def to_csv(problems: Sequence[ProblemView]) -> str:

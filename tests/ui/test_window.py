@@ -1,0 +1,403 @@
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog
+
+from sbert_desktop.domain import Failure, Outcome
+from sbert_desktop.settings import Settings
+from sbert_desktop.ui import window_state
+from sbert_desktop.ui.palette import match
+from sbert_desktop.ui.theme import theme
+from tests.ui.conftest import fake
+from tests.ui.fake_app import FakeApp
+
+pytestmark = pytest.mark.gui
+
+
+def key(window, sequence_key, modifier=Qt.KeyboardModifier.ControlModifier, qtbot=None) -> None:
+    target = QApplication.focusWidget() or window
+    qtbot.keyClick(target, sequence_key, modifier)
+
+
+def active(window, qtbot) -> None:
+    window.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.activeWindow() is window)
+
+
+def test_window_is_shown_before_the_program_is_there(make_window) -> None:
+    window = make_window(connect=False)
+    assert window.isVisible()
+    assert window.stack.currentWidget() is window._opening
+    assert window.status.text.full_text() == "Opening the library..."
+    assert [spec.key for spec in window._specs] == ["search", "models", "library", "settings"]
+
+
+def test_pages_not_delivered_yet_are_absent(make_window) -> None:
+    window = make_window()
+    assert set(window.rail._items) == {"search", "models", "library", "settings"}
+    shown = " ".join(action.text for _, action in window.actions_by_group()).casefold()
+    for word in ("duplicate", "cluster", "map", "train", "collection"):
+        assert word not in shown
+
+
+def test_ctrl_digits_and_the_rail_go_to_the_pages(make_window, qtbot) -> None:
+    window = make_window()
+    active(window, qtbot)
+    for number, page in enumerate(("search", "models", "library", "settings"), start=1):
+        key(window, Qt.Key.Key_0 + number, qtbot=qtbot)
+        assert window.current_page() == page
+        assert window.rail.item(page).isChecked()
+        assert window.stack.currentWidget() is window.page(page)
+    window.rail.item("models").click()
+    assert window.current_page() == "models"
+    assert "Models" in window.windowTitle()
+
+
+def test_ctrl_k_reaches_the_search_box_from_everywhere(make_window, qtbot) -> None:
+    window = make_window()
+    active(window, qtbot)
+    for page in ("library", "models", "settings"):
+        window.show_page(page)
+        key(window, Qt.Key.Key_K, qtbot=qtbot)
+        assert window.current_page() == "search"
+        assert window.page("search").isAncestorOf(QApplication.focusWidget())
+
+
+def test_f5_checks_for_changes_and_ctrl_dot_pauses(make_window, qtbot) -> None:
+    window = make_window("indexing")
+    active(window, qtbot)
+    qtbot.waitUntil(lambda: window.desk.index_progress is not None)
+    key(window, Qt.Key.Key_F5, Qt.KeyboardModifier.NoModifier, qtbot=qtbot)
+    assert ("update", False) in fake(window).calls
+    window.desk.index_progress = window.desk.index_progress or fake(window).progress()
+    key(window, Qt.Key.Key_Period, qtbot=qtbot)
+    assert ("pause",) in fake(window).calls
+
+
+def test_pause_is_shown_at_once_and_continues(make_window, qtbot) -> None:
+    window = make_window("indexing")
+    qtbot.waitUntil(lambda: window.status.pause.isVisible())
+    assert window.status.text.full_text() == "Indexing 1,240 of 8,800 files"
+    assert window.status.eta.text() == "about 4 min left"
+    window.status.pause.click()
+    assert ("pause",) in fake(window).calls
+    assert window.status.pause.label() == "Continue"
+    assert window.status.text.full_text().startswith("Paused at")
+    assert window.page("library").progress.pause.label() == "Continue"
+    window.status.pause.click()
+    assert ("resume",) in fake(window).calls
+    assert window.status.pause.label() == "Pause"
+
+
+def test_pace_is_chosen_beside_pause(make_window, qtbot) -> None:
+    window = make_window("indexing")
+    qtbot.waitUntil(lambda: window.status.pace.isVisible())
+    window.status.pace.setCurrentIndex(window.status.pace.findData("full"))
+    window.status.pace.activated.emit(window.status.pace.currentIndex())
+    assert ("set_pace", "full") in fake(window).calls
+
+
+def test_end_of_a_run_leaves_the_bar_idle_and_asks_for_the_library(make_window, qtbot) -> None:
+    window = make_window("indexing")
+    qtbot.waitUntil(lambda: window.desk.index_job is not None and window.status.pause.isVisible())
+    before = fake(window).calls.count(("refresh",))
+    fake(window).end_index(window.desk.index_job)
+    qtbot.waitUntil(lambda: not window.status.pause.isVisible())
+    qtbot.waitUntil(lambda: window.status.text.full_text().startswith("Up to date"))
+    assert fake(window).calls.count(("refresh",)) == before + 1
+    assert not window.page("library").progress.isVisibleTo(window.page("library"))
+
+
+def test_failed_run_says_what_and_why(make_window, qtbot) -> None:
+    window = make_window("indexing")
+    qtbot.waitUntil(lambda: window.desk.index_job is not None)
+    fake(window).end_index(
+        window.desk.index_job,
+        Outcome.FAILED,
+        Failure("disk-full", "The disk is full.", "Make room and press Continue."),
+    )
+    qtbot.waitUntil(lambda: window.toast.isVisible())
+    assert window.toast.label.full_text() == "The disk is full. Make room and press Continue."
+
+
+def test_narrow_windows_fold_the_rail_and_the_inspector(make_window, qtbot) -> None:
+    window = make_window()
+    window.show_page("models")
+    assert not window.rail.collapsed()
+    assert window.inspector.isVisible()
+    window.resize(1100, 700)
+    assert window.rail.collapsed()
+    assert window.rail.width() == 52
+    assert window.inspector.isVisible()
+    window.resize(960, 640)
+    qtbot.waitUntil(lambda: not window.inspector.isVisible())
+    qtbot.waitUntil(window.page("models").table.isVisible)
+    window.toggle_inspector()
+    assert window.inspector.isVisible()
+    assert window.page("models").width() >= 360
+    window.resize(1280, 800)
+    assert not window.rail.collapsed()
+    assert window.inspector.isVisible()
+
+
+@pytest.mark.parametrize("page", ["search", "models", "library", "settings"])
+def test_every_page_fits_into_960_by_640(make_window, qtbot, page: str) -> None:
+    window = make_window(size=(960, 640))
+    window.show_page(page)
+    QApplication.processEvents()
+    assert (window.width(), window.height()) == (960, 640)
+    for button in window.findChildren(type(window.status.pause)):
+        if button.isVisible():
+            place = button.mapTo(window, button.rect().topLeft())
+            inside = window.rect().contains(place) or button.window() is not window
+            assert inside or _scrolled(button), button.objectName()
+
+
+def _scrolled(widget) -> bool:
+    from PySide6.QtWidgets import QScrollArea
+
+    at = widget.parentWidget()
+    while at is not None:
+        if isinstance(at, QScrollArea):
+            return True
+        at = at.parentWidget()
+    return False
+
+
+def test_the_window_remembers_its_state(make_window, qtbot, tmp_path: Path) -> None:
+    file = tmp_path / "state" / "window.json"
+    window = make_window(save=lambda state: window_state.save(file, state))
+    window.show_page("library")
+    window.page("library").tabs.setCurrentIndex(2)
+    window.rail.toggle()
+    window.inspector.set_open(False)
+    window.resize(1234, 777)
+    with qtbot.waitSignal(window.closed):
+        window.close()
+    saved = window_state.load(file)
+    again = make_window(saved=saved, size=(1234, 777))
+    assert again.current_page() == "library"
+    assert again.page("library").tabs.currentIndex() == 2
+    assert again.rail.collapsed()
+    assert not again.inspector.is_open()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", '{"geometry": 7, "page": "nowhere", "inspector_width": "x"}'])
+def test_a_damaged_state_file_costs_only_the_memory(make_window, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "window.json"
+    file.write_text(text)
+    window = make_window(saved=window_state.load(file))
+    assert window.current_page() == "search"
+    assert window.isVisible()
+
+
+def test_closing_leaves_the_screen_at_once_and_closes_the_program_off_the_gui_thread(make_window, qtbot) -> None:
+    window = make_window()
+    program = fake(window)
+    where: list[threading.Thread] = []
+    close = program.close
+
+    def slow_close(timeout: float = 5.0) -> None:
+        where.append(threading.current_thread())
+        close(timeout)
+
+    program.close = slow_close
+    with qtbot.waitSignal(window.closed, timeout=5000):
+        window.close()
+        assert not window.isVisible()
+    assert program.closed
+    assert where[0] is not threading.main_thread()
+
+
+def test_failed_opening_shows_why_and_one_action(make_window, qtbot, settings: Settings) -> None:
+    window = make_window(connect=False)
+    window.show_opening_failure(Failure("library-busy", "Another program holds this library.", "Close it first."))
+    button = window.findChild(type(window.status.pause), "opening_failed_action")
+    assert button.isVisible()
+    with qtbot.waitSignal(window.retryRequested):
+        button.click()
+    assert window.stack.currentWidget() is window._opening
+
+
+def drag(paths) -> QMimeData:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    return data
+
+
+def test_folders_can_be_dropped_anywhere(make_window, qtbot, tmp_path: Path) -> None:
+    window = make_window()
+    window.show_page("models")
+    data = drag([tmp_path / "One", tmp_path / "Two"])
+    enter = QDragEnterEvent(
+        window.rect().center(),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    window.dragEnterEvent(enter)
+    assert enter.isAccepted()
+    assert window.drop.isVisible()
+    assert window.drop.title() == "Add “One” and “Two”"
+    drop = QDropEvent(
+        QPointF(window.rect().center()),
+        Qt.DropAction.MoveAction | Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    window.drop.dropEvent(drop)
+    assert drop.dropAction() == Qt.DropAction.CopyAction  # a move would make the sender delete the folder
+    assert not window.drop.isVisible()
+    assert ("estimate", (tmp_path / "One", tmp_path / "Two")) in fake(window).calls
+
+
+def test_text_and_addresses_are_not_taken_for_folders(make_window) -> None:
+    window = make_window()
+    data = QMimeData()
+    data.setUrls([QUrl("https://example.org/x")])
+    enter = QDragEnterEvent(
+        window.rect().center(),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    window.dragEnterEvent(enter)
+    assert not enter.isAccepted()
+    assert not window.drop.isVisible()
+
+
+def test_palette_finds_runs_and_gives_the_focus_back(make_window, qtbot) -> None:
+    window = make_window()
+    active(window, qtbot)
+    window.show_page("library")
+    before = QApplication.focusWidget()
+    key(window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier, qtbot=qtbot)
+    palette = window.palette_sheet
+    assert palette.isVisible()
+    assert QApplication.focusWidget() is palette.edit
+    qtbot.keyClick(palette.edit, Qt.Key.Key_Escape)
+    assert not palette.isVisible()
+    assert QApplication.focusWidget() is before
+    window.open_palette()
+    qtbot.keyClicks(palette.edit, "check chan")
+    assert palette.shown() == ["Check for changes"]
+    qtbot.keyClick(palette.edit, Qt.Key.Key_Return)
+    assert ("update", False) in fake(window).calls
+    window.open_palette()
+    assert palette.shown()[0] == "Check for changes"  # recent first
+    qtbot.keyClick(palette.edit, Qt.Key.Key_Down)
+    assert palette.list.currentIndex().row() > 1
+    palette.edit.setText("? deposit")
+    qtbot.keyClick(palette.edit, Qt.Key.Key_Return)
+    assert window.current_page() == "search"
+    assert window.page("search").page.query.text() == "deposit"
+    window.open_palette()
+    palette.edit.setText("zzzz")
+    assert palette.none.isVisible()
+    qtbot.keyClick(palette.edit, Qt.Key.Key_Return)
+    palette.close_sheet()
+
+
+def test_matching_marks_word_starts_first() -> None:
+    assert match("fold", "Unfold the folder") == (11, 12, 13, 14)
+    assert match("a f", "Add folder") == (0, 4)
+    assert match("xyz", "Add folder") is None
+    assert match("", "Add") == ()
+
+
+def test_every_command_runs_without_a_fault(make_window, qtbot, monkeypatch) -> None:
+    window = make_window()
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *a, **k: "")
+    monkeypatch.setattr(QDialog, "exec", lambda self: 0)
+    for page in ("search", "models", "library", "settings"):
+        window.show_page(page)
+        for _, action in window.actions_by_group():
+            if action.name == "quit" or (action.enabled is not None and not action.enabled()):
+                continue
+            action.run()
+            QApplication.processEvents()
+            for sheet in ("palette_sheet", "shortcuts_sheet"):
+                if hasattr(window, sheet):
+                    getattr(window, sheet).close_sheet()
+            for dialog in QApplication.topLevelWidgets():
+                if dialog is not window and dialog.isVisible():
+                    dialog.close()
+            window.show_page(page)
+
+
+def test_shortcut_list_is_made_of_the_commands(make_window) -> None:
+    window = make_window()
+    window.open_shortcuts()
+    sheet = window.shortcuts_sheet
+    assert sheet.isVisible()
+    from sbert_desktop.ui.widgets import KeyCap
+
+    caps = [cap.accessibleName() for cap in sheet.findChildren(KeyCap)]
+    assert "K" in caps
+    assert "F5" in caps
+    sheet.close_sheet()
+
+
+def test_no_two_shortcuts_of_the_window_are_the_same(make_window) -> None:
+    window = make_window()
+    keys = [shortcut.key().toString() for shortcut in window._shortcuts]
+    assert len(keys) == len(set(keys))
+
+
+def test_text_size_and_colours_change_live(make_window, qtbot) -> None:
+    window = make_window()
+    active(window, qtbot)
+    key(window, Qt.Key.Key_Plus, qtbot=qtbot)
+    assert theme.text_scale == 110
+    window.desk.settings.set("appearance.theme", "dark")
+    qtbot.waitUntil(lambda: theme.dark)
+    assert window.grab().toImage().pixelColor(window.width() - 4, 300).lightness() < 80
+    key(window, Qt.Key.Key_0, qtbot=qtbot)
+    assert theme.text_scale == 100
+
+
+def test_ctrl_z_undoes_what_the_toast_offers(make_window, qtbot) -> None:
+    window = make_window()
+    active(window, qtbot)
+    window.show_page("library")
+    done: list[int] = []
+    window.desk.toast("Removed", action="Undo", run=lambda: done.append(1))
+    key(window, Qt.Key.Key_Z, qtbot=qtbot)
+    assert done == [1]
+    assert not window.toast.isVisible()
+
+
+def test_nothing_is_read_from_disk_by_the_window(make_window, monkeypatch, qtbot) -> None:
+    window = make_window("empty")
+    main = threading.main_thread()
+    seen: list[str] = []
+    real = os.stat
+
+    def watched(path, *args, **kwargs):
+        if threading.current_thread() is main:
+            seen.append(str(path))
+        return real(path, *args, **kwargs)
+
+    monkeypatch.setattr(os, "stat", watched)
+    for page in ("library", "models", "search", "settings"):
+        window.show_page(page)
+        qtbot.wait(20)
+    monkeypatch.undo()
+    assert not [path for path in seen if "python" not in path and "/sbert_desktop/ui/" not in path]
+
+
+def test_events_after_the_window_closed_are_harmless(make_window, qtbot, settings: Settings) -> None:
+    program = FakeApp(settings, delay=0.05)
+    window = make_window(app=program)
+    program.refresh()
+    window.close()
+    qtbot.waitUntil(lambda: program.closed)
