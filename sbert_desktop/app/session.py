@@ -202,9 +202,12 @@ class Session:
         """
         from sbert_desktop.extraction import ExtractionPool
 
-        memory = {"SBERT_DESKTOP_CHILD_MEMORY_MB": str(self.settings.number("reading.memory_limit"))}
+        limits = {
+            "SBERT_DESKTOP_CHILD_MEMORY_MB": str(self.settings.number("reading.memory_limit")),
+            "OPENBLAS_NUM_THREADS": "1",  # numpy's thread stacks would count against the memory limit
+        }
         return ExtractionPool(
-            lambda: spawn_child("extract", env=memory, nice=10 if self.interactive else 0),
+            lambda: spawn_child("extract", env=limits, nice=10 if self.interactive else 0),
             size=size or cores(),
             time_limit=float(self.settings.number("reading.time_limit")),
             size_limit=self.settings.number("reading.size_limit") * 1024 * 1024,
