@@ -20,6 +20,7 @@ TokenIds = NDArray[np.int32]
 Batch = Sequence[TokenIds]
 _TOKENISE_AT_ONCE = 512  # texts between two looks at a cancel
 _MAX_ROWS = 512
+_LEAST = 64  # padded tokens below which a batch of its own is not worth it
 
 
 class Backend(Protocol):
@@ -47,7 +48,7 @@ class Backend(Protocol):
 
     @property
     def width(self) -> int:
-        """How many batches are best run at once."""
+        """How many batches one turn should hold; the model is not given to a query before all are done."""
         ...
 
     def run(self, batches: Sequence[Batch], *, bulk: bool) -> list[Vectors]:
@@ -158,10 +159,16 @@ class TextEncoder:
         """Encodes a few passages ahead of any bulk work, float32 [n, dimension] of unit rows."""
         ids = self._tokenise(texts, self._passage_prompt, None)
         out = np.empty((len(texts), self._info.dimension), np.float32)
-        for rows in plan_batches(np.array([len(one) for one in ids], np.int64), self._backend.budget):
-            # One turn per batch: a query that comes in between need not wait for all.
+        lengths = np.array([len(one) for one in ids], np.int64)
+        width = max(1, self._backend.width)
+        share = -(-int(lengths.sum()) // width)  # a few sentences: each core gets its part of them
+        plan = plan_batches(lengths, min(self._backend.budget, max(_LEAST, share)))
+        while group := list(islice(plan, width)):
+            # One turn per group: a query that comes in between need not wait for all.
             with self._gate.query():
-                out[rows] = self._run([[ids[row] for row in rows]], bulk=False)[0]
+                for rows, vectors in zip(group, self._run([[ids[row] for row in rows] for rows in group], bulk=False),
+                                         strict=True):
+                    out[rows] = vectors
         return out
 
     def count_tokens(self, texts: Sequence[str]) -> int:
