@@ -179,6 +179,8 @@ class MainWindow(QWidget):
         column.addWidget(state)
         self.stack.addWidget(panel)
         self.stack.setCurrentWidget(panel)
+        if state.button is not None:
+            state.button.setFocus(Qt.FocusReason.OtherFocusReason)
         self.status.set_message(failure.message, "danger")
         announce(panel, failure_text(failure))
 

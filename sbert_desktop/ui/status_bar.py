@@ -26,7 +26,7 @@ from sbert_desktop.ui.widgets import (
     plain_tip,
 )
 
-STATES = {"ready": "", "preparing": "being prepared", "missing": "missing", "refused": "refused"}
+STATES = {"ready": "", "preparing": "being prepared", "missing": "missing", "refused": "files changed"}
 
 
 class _Sign(QWidget):
@@ -176,6 +176,10 @@ class StatusBar(Panel):
             return
         missing = sum(folder.state == "missing" for folder in view.folders)
         self.sign.setVisible(True)
+        if view.model.state in ("missing", "refused"):
+            self.sign.show_sign("warning", "warn")
+            self.text.set_full_text("Searching by words only: see Models")
+            return
         if missing:
             self.sign.show_sign("warning", "warn")
             self.text.set_full_text(f"{words.counted(missing, 'folder')} not found; the rest is up to date")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -200,13 +201,26 @@ class LibraryPage(Page):
             self._flow.removeWidget(card)
             card.hide()
             card.deleteLater()
+        new = False
         for folder in folders:
             known = self._cards.get(folder.path)
             if known is not None:
                 known.set_view(folder)
             else:
                 self._cards[folder.path] = self._make_card(folder)
+                new = True
+        if new:
+            self._order_tabs()
         self._fit()
+
+    def _order_tabs(self) -> None:
+        # cards are made after the tables below them; Tab follows what the eye sees
+        chain: list[QWidget] = [self.check, self.add, self.progress.pace, self.progress.pause, self.progress.cancel]
+        for card in self._cards.values():
+            chain += [card, card.problems, card.more]
+        chain += [self.tabs, self.problems.kind]
+        for first, second in itertools.pairwise(chain):
+            QWidget.setTabOrder(first, second)
 
     def _make_card(self, folder: FolderView) -> FolderCard:
         card = FolderCard(folder, self._number)

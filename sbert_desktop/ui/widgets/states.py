@@ -100,11 +100,18 @@ class EmptyState(QWidget):
         """Changes title and sentence, and says them."""
         self.title.setText(title)
         self.sentence.setText(sentence)
+        self._fit()
         announce(self, f"{title}. {sentence}")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.sentence.setFixedWidth(max(160, min(440, self.width() - 48)))
+        self._fit()
+
+    def _fit(self) -> None:
+        # an aligned label gets no height for its width from the layout: its lines would be cut off
+        width = max(160, min(440 * max(100, theme.text_scale) // 100, self.width() - 48))
+        self.sentence.setFixedWidth(width)
+        self.sentence.setMinimumHeight(self.sentence.heightForWidth(width) if self.sentence.text() else 0)
 
 
 class SkeletonList(QWidget):
