@@ -63,6 +63,7 @@ class Camera:
         options.out.mkdir(parents=True, exist_ok=True)
 
     def run(self) -> int:
+        """Makes the window and takes every picture; gives the exit status."""
         from PySide6.QtGui import QFont
         from PySide6.QtWidgets import QApplication
 
@@ -99,6 +100,9 @@ class Camera:
                 commands = self.commands(settings, library)
                 self.window.connect_program(commands)
                 self.wait(lambda: self.window.desk is not None and self.window.desk.library is not None)
+                if not self.options.fake:
+                    # the model is prepared in the background; a picture of search waits for it
+                    self.wait(lambda: self.window.desk.library.model.state != "preparing", 180.0)
                 self.pictures()
             self.window.close()
             self.wait(lambda: not self.window.isVisible())
@@ -107,6 +111,7 @@ class Camera:
         return 0
 
     def commands(self, settings: object, library: Path):
+        """Gives the program behind the window."""
         if self.options.fake:
             from fake_app import FakeApp
 
@@ -116,6 +121,7 @@ class Camera:
         return App(library, settings)
 
     def pictures(self) -> None:
+        """Takes the pictures of every page."""
         window = self.window
         window.show_page("search")
         self.settle(0.3)
@@ -158,6 +164,7 @@ class Camera:
             self.fake_pictures()
 
     def fake_pictures(self) -> None:
+        """Takes those that need canned answers."""
         from sbert_desktop.app.views import UnreadLanguage
         from sbert_desktop.ui.library.adding import add_folders
 
@@ -184,12 +191,14 @@ class Camera:
     # ---- plumbing
 
     def settle(self, seconds: float) -> None:
+        """Lets the window work for a while."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.app.processEvents()
             time.sleep(0.005)
 
     def wait(self, until: Callable[[], bool], seconds: float = 30.0) -> None:
+        """Lets the window work until something is so."""
         end = time.monotonic() + seconds
         while not until():
             if time.monotonic() > end:
@@ -197,6 +206,7 @@ class Camera:
             self.settle(0.02)
 
     def take(self, name: str) -> None:
+        """Saves one picture."""
         if self.options.only not in name:
             return
         self.settle(0.05)

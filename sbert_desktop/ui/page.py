@@ -20,7 +20,7 @@ from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import IndexProgress, IndexReport, LibraryView
 from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Started
 from sbert_desktop.settings import Settings
-from sbert_desktop.ui.bridge import Bridge, Latest
+from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Label, Panel
@@ -144,10 +144,11 @@ class Desk(QObject):
         self._throttle.setSingleShot(True)
         self._throttle.setInterval(250)
         self._throttle.timeout.connect(self._emit_progress)
-        self._refresh = Latest(bridge)
         bridge.listen("index", on_started=self._on_index_started, on_partial=self._on_index_partial,
                       on_finished=self._on_index_finished)
-        bridge.listen("remove", on_finished=self._on_view_finished)
+        # the program also refreshes by itself, when the model is ready or something is to be noticed
+        for kind in ("refresh", "remove"):
+            bridge.listen(kind, on_finished=self._on_view_finished)
         commands.settings.subscribe(self._on_setting_changed)
 
     @property
@@ -158,7 +159,6 @@ class Desk(QObject):
     def close(self) -> None:
         """Stops timers; nothing is emitted any more."""
         self._throttle.stop()
-        self._refresh.drop()
         self.blockSignals(True)
 
     # ---- asking
@@ -182,7 +182,7 @@ class Desk(QObject):
 
     def refresh(self) -> None:
         """Asks for the library's state again."""
-        self._refresh.watch(self.commands.refresh(), on_finished=self._on_view_finished)
+        self.commands.refresh()
 
     def start(self, job_id: JobId, done: Callable[[object], None] | None = None) -> JobId:
         """Watches a job: ``done(result)`` when it is done, its failure as a toast."""

@@ -147,8 +147,8 @@ class StatusBar(Panel):
         self.model.setText(f"{view.model.name}: {state}" if state else view.model.name)
         theme.set_tone(self.model, "warn" if view.model.state in ("missing", "refused") else "muted")
         self.model.setToolTip(plain_tip(view.model.note))
-        self.device.setText(f"{view.device}, {view.precision}" if view.precision else view.device)
-        self.device.setToolTip(plain_tip(f"{view.backend} on {view.device}"))
+        self.device.setText(", ".join(part for part in (view.device, view.precision) if part))
+        self.device.setToolTip(plain_tip(f"{view.backend} on {view.device}" if view.device else ""))
         self.passages.setText(words.counted(view.passages, "passage"))
         self.passages.setToolTip(plain_tip(f"{words.count(view.embedded)} also by meaning"))
         if view.notices:
@@ -205,7 +205,7 @@ class StatusBar(Panel):
         self.pace.setVisible(running and width >= 1060 * grow)
         self.eta.setVisible(running and bool(self.eta.text()) and width >= 700 * grow)
         for widget in (self.device, self._lines[0]):
-            widget.setVisible(known and width >= 900 * grow)
+            widget.setVisible(known and bool(self.device.text()) and width >= 900 * grow)
         for widget in (self.model, self._lines[1]):
             widget.setVisible(known and width >= 800 * grow)
         text = self.text.sizeHint().width()

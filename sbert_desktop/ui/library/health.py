@@ -23,7 +23,7 @@ def statements(view: LibraryView) -> list[Statement]:
         out.append(("warning", "danger", f"The model is {view.model.state}: search goes on by words only.",
                     view.model.note))
     elif view.model.state == "preparing":
-        out.append(("clock", "muted", "The model is being prepared; until then search goes by words.", view.model.note))
+        out.append(("clock", "muted", "The model is being prepared; until then search goes by words.", ""))
     if view.passages == 0:
         out.append(("info", "muted", "There is nothing to find yet.", ""))
     elif view.embedded >= view.passages:
@@ -105,12 +105,22 @@ class HealthTab(QScrollArea):
         self.setWidget(content)
 
 
+def model_words(view: LibraryView) -> str:
+    """Gives the model with its measures, as far as they are known yet."""
+    model = view.model
+    if not model.dimension:
+        return model.name
+    return f"{model.name}, {model.dimension} dimensions, {model.max_tokens} tokens at most"
+
+
 def details(view: LibraryView) -> list[tuple[str, str]]:
     """Gives the technical facts."""
     rows = [("Library", short_path(view.path)), ("Documents", words.count(view.documents)),
             ("Passages", f"{words.count(view.passages)}, {words.count(view.embedded)} with a vector"),
-            ("Model", f"{view.model.name}, {view.model.dimension} dimensions, {view.model.max_tokens} tokens at most"),
-            ("Runs on", f"{view.device}, {view.backend}, {view.precision}")]
+            ("Model", model_words(view))]
+    runs = ", ".join(part for part in (view.device, view.backend, view.precision) if part)
+    if runs:
+        rows.append(("Runs on", runs))
     if view.formats:
         rows.append(("Formats", ", ".join(view.formats)))
     if view.languages:

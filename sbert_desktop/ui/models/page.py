@@ -158,7 +158,8 @@ class ModelDetail(Panel):
         self.values["languages"].setText(languages(model))
         self.values["size"].setText(words.size(model.size) if model.size else "")
         runs = library is not None and model.active
-        self.values["device"].setText(f"{library.device}, {library.precision}" if runs and library else "not in use")
+        where = ", ".join(part for part in (library.device, library.precision) if part) if library is not None else ""
+        self.values["device"].setText((where or "being prepared") if runs else "not in use")
         self.values["files"].setText(verified)
         bad = model.state in ("refused", "missing")
         theme.set_tone(self.values["files"], "danger" if bad else "good" if verified.startswith("Verified") else "text")
@@ -183,6 +184,7 @@ class ModelsPage(Page):
         self._latest = Latest(desk.bridge)
         self._verified: dict[str, str] = {}
         self._checking = False
+        self._model_state: tuple[str, str, str] | None = None
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -278,12 +280,12 @@ class ModelsPage(Page):
             self.detail.show_model(model, self.desk.library, self._verified.get(model.name, _files_words(model)))
 
     def _on_library_changed(self, view: LibraryView) -> None:
-        rows = [_model(row) for row in self.table.rows_model.rows]
-        known = next((model for model in rows if model.name == view.model.name), None)
-        if known is not None and (known.state, known.note) != (view.model.state, view.model.note):
+        state = (view.model.name, view.model.state, view.model.note)
+        if self._model_state and state != self._model_state and self.table.rows_model.rows:
             self.reload()  # the model became ready, or was refused
         elif self.table.current_row() is not None:
             self._on_row_changed(self.table.current_row())
+        self._model_state = state
 
 
 def _files_words(model: ModelView) -> str:
