@@ -40,10 +40,11 @@ class Instance(QObject):
         self._sockets: set[QLocalSocket] = set()
 
     def claim(self) -> str:
-        """Gives ``first``, ``handed-over`` or ``no-answer`` (the first window hangs); under 1 s."""
-        answer = self._ask()
-        if answer:
-            return answer
+        """Asks, then listens: ``first``, ``handed-over`` or ``no-answer``."""
+        return self.ask() or self.listen()
+
+    def listen(self) -> str:
+        """Takes the name; needs a QApplication. Gives ``first``, or what another start answered."""
         server = QLocalServer(self)
         server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         server.newConnection.connect(self._on_connection)
@@ -51,7 +52,7 @@ class Instance(QObject):
         QLocalServer.removeServer(self._name)
         if not server.listen(self._name):
             # another start was quicker by a moment
-            return self._ask() or "first"
+            return self.ask() or "first"
         self._server = server
         return "first"
 
@@ -61,7 +62,11 @@ class Instance(QObject):
             self._server.close()
             self._server = None
 
-    def _ask(self) -> str:
+    def ask(self) -> str:
+        """Gives ``handed-over``, ``no-answer`` (the first window hangs), or "" if there is none; under 1 s.
+
+        Works before there is a QApplication, so that a second start loads hardly anything.
+        """
         socket = QLocalSocket()
         socket.connectToServer(self._name)
         if not socket.waitForConnected(CONNECT_MS):

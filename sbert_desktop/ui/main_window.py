@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -304,8 +305,8 @@ class MainWindow(QWidget):
         self.update()
         self.toast.place()
 
-    def _on_toast(self, text: str, action: str, run: Callable[[], None] | None,
-                  expired: Callable[[], None] | None) -> None:
+    def _on_toast(self, text: str, action: str, run: Callable[[], object] | None,
+                  expired: Callable[[], object] | None) -> None:
         self.toast.show_message(text, action=action, run=run, expired=expired)
 
     # ---- adding folders
@@ -387,7 +388,7 @@ class MainWindow(QWidget):
             out += [(page.title, action) for action in page.actions_list()]
         out += [("Commands", action) for action in self._own_actions()]
         for number, spec in enumerate(self._specs, start=1):
-            out.append(("Go to", Action(f"go_{spec.key}", spec.title, lambda key=spec.key: self.show_page(key),
+            out.append(("Go to", Action(f"go_{spec.key}", spec.title, partial(self.show_page, spec.key),
                                         f"Ctrl+{number}", spec.icon, bind=False)))
         if "settings" in self._pages:
             out += [("Settings", action) for action in self._pages["settings"].actions_list()]
@@ -437,10 +438,10 @@ class MainWindow(QWidget):
 
         for action in self._own_actions():
             if action.shortcut and action.bind:
-                bind(action.shortcut, lambda action=action: self._run(action))
+                bind(action.shortcut, partial(self._run, action))
         bind("Ctrl+=", lambda: self._scale_text(10))
         for number, spec in enumerate(self._specs, start=1):
-            bind(f"Ctrl+{number}", lambda key=spec.key: self.show_page(key))
+            bind(f"Ctrl+{number}", partial(self.show_page, spec.key))
         if any(spec.key == "settings" for spec in self._specs):
             bind("Ctrl+,", lambda: self.show_page("settings"))
 

@@ -43,7 +43,7 @@ class Action:
 
     name: str
     text: str
-    run: Callable[[], None]
+    run: Callable[[], object]
     shortcut: str = ""
     icon: str = "chevron_right"
     note: str = ""
@@ -175,8 +175,8 @@ class Desk(QObject):
         """Goes to Search and searches for words."""
         self.searchRequested.emit(words)
 
-    def toast(self, text: str, *, action: str = "", run: Callable[[], None] | None = None,
-              expired: Callable[[], None] | None = None) -> None:
+    def toast(self, text: str, *, action: str = "", run: Callable[[], object] | None = None,
+              expired: Callable[[], object] | None = None) -> None:
         """Shows a message at the foot of the window."""
         self.toastRequested.emit(text, action, run, expired)
 

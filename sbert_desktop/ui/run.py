@@ -8,9 +8,15 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sbert_desktop import paths
 from sbert_desktop.app.interface import Commands
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from sbert_desktop.ui.instance import Instance
 
 
 def display_problem() -> str:
@@ -51,33 +57,33 @@ def run_window(commands_factory: Callable[[], Commands], library: Path, *,
               "Install the system libraries that it names, or use the commands.", file=sys.stderr)
         return 1
     instance = Instance(library)
-    claim = instance.claim()
-    if claim == "handed-over":
+    answer = instance.ask()
+    if not answer:
+        from PySide6.QtWidgets import QApplication
+
+        app = QApplication.instance() or QApplication([sys.argv[0]])
+        answer = instance.listen()
+        if answer == "first":
+            assert isinstance(app, QApplication)
+            return _run_first(app, instance, commands_factory, library, screenshot)
+    if answer == "handed-over":
         return 0
-    if claim == "no-answer":
-        print("The window of this library is already open but does not answer. End it and start again.",
-              file=sys.stderr)
-        return 1
-    return _run_first(instance, commands_factory, library, screenshot)
+    print("The window of this library is already open but does not answer. End it and start again.", file=sys.stderr)
+    return 1
 
 
-def _run_first(instance: object, commands_factory: Callable[[], Commands], library: Path,
+def _run_first(app: QApplication, instance: Instance, commands_factory: Callable[[], Commands], library: Path,
                screenshot: Callable[[object], None] | None) -> int:
     from PySide6.QtCore import QCoreApplication, QEvent, QTimer
-    from PySide6.QtWidgets import QApplication
 
     from sbert_desktop.domain import Failure
     from sbert_desktop.errors import SbertDesktopError
     from sbert_desktop.settings import Settings
     from sbert_desktop.ui import window_state
     from sbert_desktop.ui.bridge import GuiCollector
-    from sbert_desktop.ui.instance import Instance
     from sbert_desktop.ui.main_window import MainWindow
     from sbert_desktop.ui.theme import theme
 
-    assert isinstance(instance, Instance)
-    app = QApplication.instance() or QApplication([sys.argv[0]])
-    assert isinstance(app, QApplication)
     app.setApplicationName("sbert-desktop")
     app.setApplicationDisplayName("SBERT Desktop")
     app.setDesktopFileName("sbert-desktop")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, QTimer
@@ -195,7 +196,7 @@ class SettingsPage(Page):
 
     def actions_list(self) -> Sequence[Action]:
         return [Action(f"setting_{row.setting.key}", f"Settings: {row.setting.label.lower()}",
-                       lambda row=row: self.show_setting(row), icon="settings") for row in self.rows]
+                       partial(self.show_setting, row), icon="settings") for row in self.rows]
 
     def show_setting(self, row: SettingRow) -> None:
         """Scrolls to a setting and puts the focus into it."""

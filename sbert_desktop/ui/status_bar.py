@@ -85,11 +85,14 @@ class StatusBar(Panel):
                                 size=24, icon_size=16)
         self.panel.clicked.connect(lambda checked: self.inspectorToggled.emit(checked))
         self._lines = (Line(vertical=True, length=12), Line(vertical=True, length=12))
-        for widget in (self.bar, self.sign, self.text, self.speed, self.eta, self.pause, self.pace):
+        left: tuple[QWidget, ...] = (self.bar, self.sign, self.text, self.speed, self.eta, self.pause, self.pace)
+        for widget in left:
             row.addWidget(widget)
         row.addStretch(1)
         row.addWidget(self.notice)
-        for widget in (self.model, self._lines[0], self.device, self._lines[1], self.passages, self.panel):
+        right: tuple[QWidget, ...] = (
+            self.model, self._lines[0], self.device, self._lines[1], self.passages, self.panel)
+        for widget in right:
             row.addWidget(widget)
         self.panel.setVisible(False)
         self._fit()

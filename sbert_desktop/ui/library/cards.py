@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from sbert_desktop.app.views import FolderView, IndexProgress
 from sbert_desktop.domain import display_path, short_path
@@ -165,7 +165,7 @@ class FolderCard(KeyboardFocus, QFrame):
     def _open_menu(self) -> None:
         self._make_menu().popup(self.more.mapToGlobal(self.more.rect().bottomLeft()))
 
-    def _make_menu(self):
+    def _make_menu(self) -> QMenu:
         made = menu(self, f"folder_{self._number}_actions", "Folder")
         made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         path = self._view.path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
 from sbert_desktop.app.views import LibraryView
@@ -65,12 +66,24 @@ class HealthTab(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._view: LibraryView | None = None
+        self._stale = False
 
     def set_library(self, view: LibraryView) -> None:
         """Says how this library is."""
-        if view == self._view:
-            return
-        self._view = view
+        if view != self._view:
+            self._view = view
+            self._stale = True
+        if self._stale and self.isVisible():
+            self._build(view)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale and self._view is not None:
+            self._build(self._view)
+
+    def _build(self, view: LibraryView) -> None:
+        # some dozens of labels: made only while somebody looks at them
+        self._stale = False
         content = QWidget()
         content.setObjectName("library_health_content")
         column = QVBoxLayout(content)

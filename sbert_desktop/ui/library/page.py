@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -150,10 +151,10 @@ class LibraryPage(Page):
         out = []
         if self.stack.currentWidget() is self.full:
             for at, text in ((PROBLEMS, "problems"), (RECENT, "recently read documents"), (HEALTH, "index health")):
-                out.append(Action(f"library_tab_{at}", f"Show {text}", lambda at=at: self.tabs.setCurrentIndex(at),
+                out.append(Action(f"library_tab_{at}", f"Show {text}", partial(self.tabs.setCurrentIndex, at),
                                   icon="library"))
         out += [Action(f"remove_{number}", f"Remove folder {display_path(path.name)}",
-                       lambda path=path: self.remove(path), icon="close", note="from the library; its files stay")
+                       partial(self.remove, path), icon="close", note="from the library; its files stay")
                 for number, path in enumerate(self._cards)]
         return out
 

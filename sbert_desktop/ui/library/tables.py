@@ -10,12 +10,13 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPoint,
     QRect,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -251,7 +252,7 @@ class Table(KeyboardFocus, QTableView):
             return
         super().keyPressEvent(event)
 
-    def resizeEvent(self, event) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._share_width()
 
@@ -289,7 +290,7 @@ class Table(KeyboardFocus, QTableView):
         self._head.sorted_by = self._order
         self._head.viewport().update()
 
-    def _on_menu(self, position) -> None:
+    def _on_menu(self, position: QPoint) -> None:
         index = self.indexAt(position)
         if not index.isValid():
             index = self.currentIndex()

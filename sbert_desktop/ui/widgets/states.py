@@ -153,8 +153,8 @@ class Toast(QFrame):
         super().__init__(host)
         self.setObjectName("toast")
         self.setAccessibleName("Message")
-        self._action: Callable[[], None] | None = None
-        self._expired: Callable[[], None] | None = None
+        self._action: Callable[[], object] | None = None
+        self._expired: Callable[[], object] | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 8, 8, 8)
         row.setSpacing(12)
@@ -173,8 +173,8 @@ class Toast(QFrame):
         self._move.setEasingCurve(QEasingCurve.Type.OutCubic)
         self.hide()
 
-    def show_message(self, text: str, *, action: str = "", run: Callable[[], None] | None = None,
-                     expired: Callable[[], None] | None = None, seconds: float | None = None) -> None:
+    def show_message(self, text: str, *, action: str = "", run: Callable[[], object] | None = None,
+                     expired: Callable[[], object] | None = None, seconds: float | None = None) -> None:
         """Shows a message; ``run`` is called by its button, ``expired`` when it went without it."""
         self._finish()
         self._action, self._expired = run, expired
