@@ -107,7 +107,8 @@ def test_two_whole_starts_meet(tmp_path: Path) -> None:
     assert second.returncode == 0, second.stderr
     assert float(second.stdout) < 3.0  # both start at once here; the second alone is measured above
     assert out.split("\n")[:2] == ["raised True", "ended 0 True"], err
-    assert err == ""
+    assert "Traceback" not in err
+    assert "QSocketNotifier" not in err  # the server was made while Qt runs
 
 
 def test_other_libraries_have_windows_of_their_own(qtbot, tmp_path: Path) -> None:
