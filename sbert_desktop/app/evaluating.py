@@ -95,54 +95,78 @@ def run_triplets(session: Session, file: Path, context: JobContext) -> dict[str,
 
 
 def run_retrieval(
-    session: Session,
-    folder: Path,
-    mode: Mode,
-    context: JobContext,
-    *,
-    words_weight: float = 0.3,
-    rules: SplitRules | None = None,
+    session: Session, folder: Path, mode: Mode, context: JobContext, *, words_weight: float = 0.3
 ) -> dict[str, object]:
     """nDCG@10, MRR@10 and recall@100 on a BEIR folder, through a library made for it and thrown away.
 
     Documents are cut, encoded, stored and searched exactly as files of the person are.
     """
-    from sbert_desktop.encoder.evaluate import mrr, ndcg, recall
-
     began = time.monotonic()
-    corpus, queries, judgements = _beir(folder)
-    with tempfile.TemporaryDirectory(prefix="sbert-desktop-evaluate-") as scratch:
-        inner = Session(Path(scratch) / "library", session.settings)
-        try:
-            encoder = session.encoder()
-            ids = _fill(inner, rules or session.rules(encoder), encoder, corpus, context)
-            snapshot = inner.library.snapshot(encoder.info.fingerprint)
-            vectors = encoder.encode_passages([text for _, text in queries]) if mode is not Mode.KEYWORD else None
-            ranked, judged, spent = [], [], []
-            from sbert_desktop.explore import search
+    with RetrievalSet(session, folder, context) as judged:
+        result = judged.measure(mode, words_weight=words_weight)
+    return {**result, "seconds": time.monotonic() - began}
 
-            for number, (query_id, text) in enumerate(queries):
-                if query_id not in judgements:
-                    continue
-                context.progress("Searching", number, len(queries))
-                query = Query(text, mode=mode, top=100, words_weight=words_weight)
-                start = time.perf_counter()
-                results = search(snapshot, query, vectors[number] if vectors is not None else None)
-                spent.append((time.perf_counter() - start) * 1000)
-                ranked.append([ids[document.content_id] for document in results.documents])
-                judged.append(judgements[query_id])
-        finally:
-            inner.close()
-    return {
-        "ndcg@10": ndcg(ranked, judged, 10),
-        "mrr@10": mrr(ranked, judged, 10),
-        "recall@100": recall(ranked, judged, 100),
-        "mode": mode.value,
-        "documents": len(corpus),
-        "n": len(ranked),
-        "milliseconds_p95": float(np.percentile(spent, 95)) if spent else 0.0,
-        "seconds": time.monotonic() - began,
-    }
+
+class RetrievalSet:
+    """A BEIR folder in a scratch library, to be measured in several ways.
+
+    Args:
+        session: Gives settings and the encoder.
+        folder: Holds corpus.jsonl, queries.jsonl and qrels.tsv.
+        context: Asked for a cancel per document.
+        rules: How documents are cut; the session's own by default.
+    """
+
+    def __init__(self, session: Session, folder: Path, context: JobContext, rules: SplitRules | None = None) -> None:
+        self._session = session
+        self._context = context
+        self._corpus, queries, judgements = _beir(folder)
+        self._queries = [(judgements[query_id], text) for query_id, text in queries if query_id in judgements]
+        self._rules = rules
+        self._vectors: Vectors | None = None
+
+    def __enter__(self) -> RetrievalSet:
+        """Cuts, encodes and stores the documents."""
+        self._scratch = tempfile.TemporaryDirectory(prefix="sbert-desktop-evaluate-")
+        self._inner = Session(Path(self._scratch.name) / "library", self._session.settings)
+        encoder = self._session.encoder()
+        rules = self._rules or self._session.rules(encoder)
+        self._ids = _fill(self._inner, rules, encoder, self._corpus, self._context)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Throws the library away."""
+        self._inner.close()
+        self._scratch.cleanup()
+
+    def measure(self, mode: Mode, *, words_weight: float = 0.3) -> dict[str, object]:
+        """Asks all judged queries in one mode; gives the metrics and the search's 95th percentile."""
+        from sbert_desktop.encoder.evaluate import mrr, ndcg, recall
+        from sbert_desktop.explore import search
+
+        encoder = self._session.encoder()
+        snapshot = self._inner.library.snapshot(encoder.info.fingerprint)
+        if mode is not Mode.KEYWORD and self._vectors is None:
+            self._vectors = encoder.encode_passages([text for _, text in self._queries], self._context)
+        ranked, spent = [], []
+        for number, (_, text) in enumerate(self._queries):
+            self._context.progress("Searching", number, len(self._queries))
+            vector = self._vectors[number] if self._vectors is not None and mode is not Mode.KEYWORD else None
+            query = Query(text, mode=mode, top=100, words_weight=words_weight)
+            start = time.perf_counter()
+            results = search(snapshot, query, vector)
+            spent.append((time.perf_counter() - start) * 1000)
+            ranked.append([self._ids[document.content_id] for document in results.documents])
+        judged = [judgements for judgements, _ in self._queries]
+        return {
+            "ndcg@10": ndcg(ranked, judged, 10),
+            "mrr@10": mrr(ranked, judged, 10),
+            "recall@100": recall(ranked, judged, 100),
+            "mode": mode.value,
+            "documents": len(self._corpus),
+            "n": len(ranked),
+            "milliseconds_p95": float(np.percentile(spent, 95)) if spent else 0.0,
+        }
 
 
 def _fill(

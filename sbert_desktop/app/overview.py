@@ -16,6 +16,7 @@ from sbert_desktop.app.views import (
     ProblemView,
 )
 
+
 def library_view(session: Session, *, indexing: bool = False) -> LibraryView:
     """Reads folders, counts, model and index health. Any worker thread."""
     library = session.library

@@ -57,7 +57,7 @@ def main() -> None:
     args = options.parse_args()
     import tempfile
 
-    from sbert_desktop.app.evaluating import run_retrieval
+    from sbert_desktop.app.evaluating import RetrievalSet
     from sbert_desktop.app.session import Session
     from sbert_desktop.domain import Mode
     from sbert_desktop.jobs import NullContext
@@ -79,27 +79,22 @@ def main() -> None:
         for name in SETS:
             folder = DATA / name
             note(name, "sentence-transformers", reference(folder))
-            for mode in Mode:
-                note(name, mode.value, run_retrieval(session, folder, mode, NullContext()))
+            with RetrievalSet(session, folder, NullContext()) as judged:
+                for mode in Mode:
+                    note(name, mode.value, judged.measure(mode))
+                for weight in (0.1, 0.2, 0.4, 0.5, 0.6) if args.sweep else ():
+                    note(name, f"hybrid, words {weight}", judged.measure(Mode.HYBRID, words_weight=weight))
             if not args.sweep:
                 continue
-            for weight in (0.1, 0.2, 0.4, 0.5, 0.6):
-                note(
-                    name,
-                    f"hybrid, words {weight}",
-                    run_retrieval(session, folder, Mode.HYBRID, NullContext(), words_weight=weight),
-                )
             base = session.rules(session.encoder())
-            for tokens in (64, 128, base.max_tokens):
+            for tokens in (64, 128):
                 for context in ("none", "title"):
                     for overlap in (0, 32):
                         rules = replace(base, max_tokens=tokens, context=context, overlap_tokens=overlap)
-                        for mode in (Mode.SEMANTIC, Mode.HYBRID):
-                            note(
-                                name,
-                                f"{mode.value}, {tokens} tokens, {context}, overlap {overlap}",
-                                run_retrieval(session, folder, mode, NullContext(), rules=rules),
-                            )
+                        with RetrievalSet(session, folder, NullContext(), rules) as judged:
+                            for mode in (Mode.SEMANTIC, Mode.HYBRID):
+                                what = f"{mode.value}, {tokens} tokens, {context}, overlap {overlap}"
+                                note(name, what, judged.measure(mode))
         session.close()
     if args.json:
         print(json.dumps(rows))
