@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QStyle, QStyledItemDelegate, 
 
 from sbert_desktop.app.views import DocumentView
 from sbert_desktop.ui import icons
-from sbert_desktop.ui.search.model import Kind, ResultModel, date_text, place_of, title_of
+from sbert_desktop.ui.search.model import Kind, ResultModel, date_text, heading_of, place_of, title_of
 from sbert_desktop.ui.search.passage_text import PassageText
 from sbert_desktop.ui.search.text import one_line
 from sbert_desktop.ui.theme import Theme
@@ -211,6 +211,7 @@ class ResultDelegate(QStyledItemDelegate):
             beside = counted(self._model.more_at(number) + 1, "passage")
         else:
             beside = one_line(hit.location) if hit is not None else ""
+            beside = beside or heading_of(document)
         strong, meta = self._theme.metrics("strong"), self._theme.metrics("meta")
         room = self._score_left(rect) - 12 - TEXT_X - self._tag_width(document)
         wide = strong.horizontalAdvance(title)

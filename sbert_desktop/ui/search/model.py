@@ -70,6 +70,14 @@ def title_of(document: DocumentView) -> str:
     return one_line(document.path.name) or one_line(document.title)
 
 
+def heading_of(document: DocumentView) -> str:
+    """Gives the document's own title where the file's name does not say it already, else ``""``."""
+    title = one_line(document.title)
+    plain = "".join(ch for ch in title.casefold() if ch.isalnum())
+    name = "".join(ch for ch in document.path.stem.casefold() if ch.isalnum())
+    return "" if not plain or plain == name or title == title_of(document) else title
+
+
 def place_of(document: DocumentView) -> str:
     """Gives where a document lies: a mail's whole path, else the folder of the file."""
     mail = document.format in MAIL_FORMATS and bool(document.title)
