@@ -244,6 +244,8 @@ def _is_light_mark(ch: str) -> bool:
 
 
 def _token(folded: str) -> str:
+    if folded.isalnum():
+        return folded[:LONGEST]
     # Whatever is not a letter, digit or an allowed connector would be cut by the table's tokenizer.
     return "".join(ch for ch in folded[:LONGEST] if not ch.isascii() or ch.isalnum() or ch in WORD_CHARS)
 

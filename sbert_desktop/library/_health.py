@@ -115,8 +115,8 @@ def fill_todo(connection: sqlite3.Connection, space: int) -> None:
         "INSERT INTO todo SELECT x.id, s.content,"
         " coalesce((SELECT max(mtime_ns) FROM file f WHERE f.content=s.content), 0),"
         " s.embeddable, s.characters FROM space x JOIN segmented s ON s.segmentation=x.segmentation WHERE x.id=?"
-        " AND s.embeddable>0 AND NOT EXISTS (SELECT 1 FROM row r WHERE r.space=x.id AND r.passage>=s.first"
-        " AND r.passage<s.first+s.passages)",
+        " AND s.embeddable>0 AND NOT EXISTS (SELECT 1 FROM row r INDEXED BY row_passage WHERE r.space=x.id"
+        " AND r.passage>=s.first AND r.passage<s.first+s.passages)",
         (space,),
     )
 
@@ -163,7 +163,11 @@ def last_generation(library: Path, fingerprint: str) -> int:
     return max(numbers, default=0)
 
 
-_ROWS_OF = "SELECT {} FROM row r WHERE r.space=x.id AND r.passage>=s.first AND r.passage<s.first+s.passages"
+# Left to itself SQLite goes through all rows of the space for each document.
+_ROWS_OF = (
+    "SELECT {} FROM row r INDEXED BY row_passage WHERE r.space=x.id AND r.passage>=s.first"
+    " AND r.passage<s.first+s.passages"
+)
 _SPACES = "FROM space x JOIN segmented s ON s.segmentation=x.segmentation"
 _COUNTS = {
     "files": "SELECT count(*) FROM file",

@@ -386,7 +386,8 @@ class Library:
         return tuple(SpaceRecord(*row) for row in rows)
 
     def pending_count(self, fingerprint: str | None = None) -> tuple[int, int, int]:
-        """Gives documents, passages and characters that still need vectors in a space."""
+        """Gives documents, passages and characters that still need vectors in a space (None or "": the active one)."""
+        fingerprint = fingerprint or None
         with self._reading() as connection:
             row = connection.execute(
                 "SELECT count(*), coalesce(sum(t.passages), 0), coalesce(sum(t.characters), 0) FROM todo t"
@@ -409,11 +410,11 @@ class Library:
     # ------------------------------------------------------------ searching
 
     def snapshot(self, fingerprint: str) -> Snapshot:
-        """Gives the newest committed state for a space; cheap when nothing changed."""
+        """Gives the newest committed state for a space ("": the active one); cheap when nothing changed."""
         return _snapshot.LibrarySnapshot(self, self._view(fingerprint))
 
     def _view(self, fingerprint: str | None) -> _columns.View:
-        if fingerprint is None:
+        if not fingerprint:
             space = self.active_space()
             fingerprint = space.fingerprint if space else ""
         with self._columns_lock, _disk.known_errors(self.path):
