@@ -183,6 +183,25 @@ def draw(painter: QPainter, name: str, rect: QRectF, color: QColor, stroke: floa
     painter.restore()
 
 
+def app_icon() -> QIcon:
+    """Gives the program's mark: two meanings that overlap, on the accent."""
+    made = QIcon()
+    for size in (16, 24, 32, 48, 64, 128, 256):
+        picture = QPixmap(size, size)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color("accent"))
+        painter.drawRoundedRect(QRectF(0, 0, size, size), size / 4, size / 4)
+        inset = size / 8
+        draw(painter, "similar", QRectF(inset, inset, size - 2 * inset, size - 2 * inset), theme.color("on_accent"),
+             max(1.5, size / 16))
+        painter.end()
+        made.addPixmap(picture)
+    return made
+
+
 def size_of(size: int) -> QSize:
     """Gives a square QSize."""
     return QSize(size, size)

@@ -79,7 +79,7 @@ def _run_first(app: QApplication, instance: Instance, commands_factory: Callable
     from sbert_desktop.domain import Failure
     from sbert_desktop.errors import SbertDesktopError
     from sbert_desktop.settings import Settings
-    from sbert_desktop.ui import window_state
+    from sbert_desktop.ui import icons, window_state
     from sbert_desktop.ui.bridge import GuiCollector
     from sbert_desktop.ui.main_window import MainWindow
     from sbert_desktop.ui.theme import theme
@@ -92,6 +92,7 @@ def _run_first(app: QApplication, instance: Instance, commands_factory: Callable
     settings = Settings()  # a small file; the colours must be right at the first paint
     theme.apply(scheme=settings.text("appearance.theme"), text_scale=settings.number("appearance.text_scale"),
                 reduce_motion=settings.flag("appearance.reduce_motion"))
+    app.setWindowIcon(icons.app_icon())
     file = paths.state_file()
     window = MainWindow(library, state=window_state.load(file), save_state=lambda state: window_state.save(file, state))
     instance.raised.connect(window.bring_to_front)

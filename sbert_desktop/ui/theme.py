@@ -321,6 +321,7 @@ def style_sheet(of: Theme) -> str:
 QToolTip {{ background: {c["raised"]}; color: {c["text"]}; border: 1px solid {c["border"]}; padding: 4px 6px; }}
 QLineEdit {{ background: {c["raised"]}; color: {c["text"]}; border: 1px solid {c["muted"]}; border-radius: 6px;
     padding: 4px 9px; selection-background-color: {c["accent"]}; selection-color: {c["on_accent"]}; }}
+QLineEdit, QPlainTextEdit, QTextEdit {{ placeholder-text-color: {c["muted"]}; }}
 QLineEdit:focus {{ border: 2px solid {c["accent"]}; padding: 3px 8px; }}
 QLineEdit[bare="true"] {{ background: transparent; border: none; padding: 0; }}
 QPlainTextEdit, QTextEdit {{ background: {c["raised"]}; color: {c["text"]}; border: 1px solid {c["muted"]};
