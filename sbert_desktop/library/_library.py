@@ -44,6 +44,7 @@ log = logging.getLogger(__name__)
 
 HISTORY_KEPT = 500
 HISTORY_WAIT = 0.05  # seconds that a small write may wait for the writer before it is put off
+_Wanted = tuple[set[str], set[str], tuple[str, ...]]
 DISCARDED = "The index did not match its checksum; it was discarded and is rebuilt from the vectors."
 
 
@@ -163,6 +164,7 @@ class Library:
         self._indexes: dict[str, NeighbourIndex | None] = {}
         self._index_lock = threading.Lock()
         self._postings = _words.Postings()
+        self._wanted: tuple[tuple[str, int], _Wanted] | None = None
         self._unsaved_history: list[tuple[str, float]] = []
         self._history_lock = threading.Lock()
         try:
@@ -451,15 +453,25 @@ class Library:
             return self._indexes[key]
 
     def match_words(self, query: str, text: str) -> list[tuple[int, int]]:
-        """Gives where words of a text match words of the query (folded, or by stem), in order."""
+        """Gives where words of a text match words of the query (folded, or by stem), in order.
+
+        What the query wants is worked out once per query and state of the library.
+        """
         view = self._view(None)
+        known = self._wanted
+        if known is None or known[0] != (query, view.generation):
+            known = self._wanted = ((query, view.generation), self._wanted_words(query, view))
+        wanted, single, languages = known[1]
+        return _analysis.match(wanted, single, text, languages)
+
+    def _wanted_words(self, query: str, view: _columns.View) -> _Wanted:
         languages = view.language_order()[: _words.QUERY_LANGUAGES]
         wanted = _analysis.query_tokens(query, languages)
         if view.segmentation is not None and view.words >= _words.TELLING_FROM and wanted:
             with self._reading() as connection:
                 wanted = self._postings.telling(connection, view.segmentation, wanted, view.words, _words.TELLING_SHARE)
         single = {token.text for token in wanted if token.prefix}
-        return _analysis.match({token.text for token in wanted}, single, text, languages)
+        return {token.text for token in wanted}, single, languages
 
     # ------------------------------------------------------------ health
 
