@@ -30,6 +30,10 @@ MARKS = (2, 3, 5)
 TOKEN_CHARS = WORD_CHARS + EXACT + MANY
 # Source: nDCG@10 on Cranfield and XQuAD, see docs/adr/0006-library.md.
 EXACT_WEIGHT = 0.3
+CODE_PART_WEIGHT = 0.3  # the 3, 40 and 1 of 3.40.1 must not outweigh the whole
+
+PREFIXING = frozenset({"ar", "id", "ga"})
+"""Languages whose stemmer may cut or change the beginning of a word."""
 
 # ISO 639-1 -> snowball algorithm. Source: the list of snowballstemmer 2.2-3.1.
 STEMMERS = {
@@ -181,8 +185,11 @@ def query_tokens(text: str, languages: tuple[str, ...]) -> list[QueryToken]:
         lone = len(word) == 1 and is_bigram_script(word)
         made = dict.fromkeys(token for maker in makers for token in maker.word(word))
         has_exact = any(token.startswith(EXACT) for token in made)
+        is_code = any(ch.isdigit() for ch in word) and len(made) > 1
         for token in made:
             weight = EXACT_WEIGHT if token.startswith(EXACT) else 1.0 if has_exact else 1.0 + EXACT_WEIGHT
+            if is_code and not _CONNECTED.search(token):
+                weight *= CODE_PART_WEIGHT
             found.setdefault(token, QueryToken(token, weight, lone))
     return list(found.values())
 
@@ -194,8 +201,13 @@ def match(wanted: set[str], single: set[str], text: str, languages: tuple[str, .
     """
     makers = [analyzer(language) for language in languages or (DEFAULT_LANGUAGE,)]
     spans: list[tuple[int, int]] = []
+    # A stemmer of these languages leaves the first letter alone, so most words need not be stemmed.
+    quick = PREFIXING.isdisjoint(languages)
+    initials = {token.lstrip(EXACT + MANY)[:1] for token in wanted}
     for start, end in makers[0].spans(text):
         word = text[start:end]
+        if quick and word.isascii() and word.isalpha() and word[0].lower() not in initials:
+            continue
         if is_bigram_script(word[0]):
             spans += _bigram_spans(word, start, wanted, single)
         elif any(not wanted.isdisjoint(maker.word(word)) for maker in makers):

@@ -120,3 +120,17 @@ def test_a_very_long_word_is_quick_and_cut() -> None:
     held = tokens("x" * 200_000 + " " + "a." * 100_000 + " " + "+" * 100_000)
     assert "x" * LONGEST in held
     assert max(map(len, held)) <= LONGEST + 2
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "fi", "ru", "id", "ga"])
+def test_marks_are_the_same_with_and_without_the_first_letter_shortcut(language, monkeypatch):
+    rng = random.Random(language)
+    stock = "running Aerzte uebung école bhean membaca relational C++ AB-12/7 straße naïve weighs Müller water".split()
+    words = [*stock, *("".join(rng.choice("abcdeimnrstü") for _ in range(rng.randint(2, 9))) for _ in range(300))]
+    text = " ".join(words)
+    for word in words[:40]:
+        wanted = {token.text for token in _analysis.query_tokens(word, (language,))}
+        quick = _analysis.match(wanted, set(), text, (language,))
+        with monkeypatch.context() as patch:
+            patch.setattr(_analysis, "PREFIXING", frozenset({language}))
+            assert _analysis.match(wanted, set(), text, (language,)) == quick
