@@ -364,6 +364,12 @@ def test_rarer_words_weigh_more_and_the_exact_form_wins(library: Library) -> Non
     assert snapshot.keyword("common", None, 2)[0].tolist() == [1, 2], "equal scores: the older passage first"
 
 
+def test_a_whole_code_outweighs_its_parts(library: Library) -> None:
+    parts = "3 40 1 3 40 1 3 40 1 3 40 1 3 40 1"
+    fill(library, [parts, "40.1.3 1.3.40", "version 3.40.1 among some more words that make it long", *["other"] * 20])
+    assert library.snapshot("fake-1").keyword("3.40.1", None, 10)[0].tolist()[0] == 3
+
+
 def test_a_filter_applies_before_the_limit(library: Library) -> None:
     fill(library, ["apple apple apple"] * 1 + [f"apple {n} pie cake more words" for n in range(30)])
     snapshot = library.snapshot("fake-1")
