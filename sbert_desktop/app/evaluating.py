@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import (
     Block,
+    BlockKind,
     Encoder,
     ExtractedText,
     JobContext,
@@ -185,7 +186,7 @@ def _fill(
             body = text if not title or text.startswith(title) else f"{title} {text}"
             # Two documents of one text would be one content: the number keeps their hashes apart.
             file = SourceFile(root / f"{number}.txt", len(body), number + 1, content_hash=f"{number:064x}")
-            extracted = ExtractedText("txt", body, (Block(0, len(body)),), title=title, language=detect_language(body))
+            extracted = ExtractedText("txt", body, _blocks(title, body), title=title, language=detect_language(body))
             content = writer.put(owner, file, extracted, split(extracted, rules, encoder.tokenizer), ())
             assert content is not None
             ids[int(content)] = doc_id
@@ -199,6 +200,14 @@ def _fill(
             done += len(pending)
             context.progress("Encoding", done, len(corpus))
     return ids
+
+
+def _blocks(title: str, body: str) -> tuple[Block, ...]:
+    """Gives the title as the heading that it is, and the rest as text under it."""
+    cut = len(title) if title and body.startswith(title) else 0
+    if not cut or cut == len(body):
+        return (Block(0, len(body)),)
+    return Block(0, cut, BlockKind.HEADING, heading=title), Block(cut, len(body), heading=title)
 
 
 def _beir(

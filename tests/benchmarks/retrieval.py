@@ -87,14 +87,18 @@ def main() -> None:
             if not args.sweep:
                 continue
             base = session.rules(session.encoder())
-            for tokens in (64, 128):
-                for context in ("none", "title"):
-                    for overlap in (0, 32):
-                        rules = replace(base, max_tokens=tokens, context=context, overlap_tokens=overlap)
-                        with RetrievalSet(session, folder, NullContext(), rules) as judged:
-                            for mode in (Mode.SEMANTIC, Mode.HYBRID):
-                                what = f"{mode.value}, {tokens} tokens, {context}, overlap {overlap}"
-                                note(name, what, judged.measure(mode))
+            for tokens, context, overlap in (
+                (64, "none", 0),
+                (64, "none", 32),
+                (64, "title", 0),
+                (128, "none", 0),
+                (128, "title", 0),
+            ):
+                rules = replace(base, max_tokens=tokens, context=context, overlap_tokens=overlap)
+                with RetrievalSet(session, folder, NullContext(), rules) as judged:
+                    for mode in (Mode.SEMANTIC, Mode.HYBRID):
+                        what = f"{mode.value}, {tokens} tokens, {context}, overlap {overlap}"
+                        note(name, what, judged.measure(mode))
         session.close()
     if args.json:
         print(json.dumps(rows))
