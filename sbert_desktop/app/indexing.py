@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from sbert_desktop.app.overview import library_view
 from sbert_desktop.app.scanning import Changes, Known, compare, root_problem, scan
-from sbert_desktop.app.session import Session
+from sbert_desktop.app.session import Session, cores
 from sbert_desktop.app.views import IndexProgress, IndexReport
 from sbert_desktop.domain import (
     Encoder,
@@ -520,7 +520,10 @@ class _Feeder:
         self._stop = threading.Event()
         self._context = context
         library = session.library
-        self._pool = session.extraction_pool(known=lambda sha: library.has_content(sha) is not None)
+        self._pool = session.extraction_pool(
+            max(1, cores() // 2) if session.gentle() else cores(),
+            known=lambda sha: library.has_content(sha) is not None,
+        )
         self._thread = threading.Thread(target=self._run, args=(list(files),), name="extraction-feeder", daemon=True)
         self._thread.start()
 
