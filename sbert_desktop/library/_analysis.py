@@ -206,7 +206,9 @@ def match(wanted: set[str], single: set[str], text: str, languages: tuple[str, .
     initials = {token.lstrip(EXACT + MANY)[:1] for token in wanted}
     for start, end in makers[0].spans(text):
         word = text[start:end]
-        if quick and word.isascii() and word.isalpha() and word[0].lower() not in initials:
+        # Not so a word in camel case, whose parts begin with other letters.
+        plain = word.isascii() and word.isalpha() and word[1:] == word[1:].lower()
+        if quick and plain and word[0].lower() not in initials:
             continue
         if is_bigram_script(word[0]):
             spans += _bigram_spans(word, start, wanted, single)

@@ -116,6 +116,11 @@ def test_marks_cover_the_words_that_match() -> None:
     assert [text[a:b] for a, b in _analysis.match(set(), {"猫"}, text, ("en",))] == ["猫"]
 
 
+def test_marks_cover_a_part_of_a_word_in_camel_case() -> None:
+    wanted = {token.text for token in query_tokens("user", ("en",))}
+    assert _analysis.match(wanted, set(), "call getUserName now", ("en",)) == [(5, 16)]
+
+
 def test_a_very_long_word_is_quick_and_cut() -> None:
     held = tokens("x" * 200_000 + " " + "a." * 100_000 + " " + "+" * 100_000)
     assert "x" * LONGEST in held
