@@ -209,7 +209,8 @@ class Estimate:
 class IndexProgress:
     """Carried by ``Progress.detail``-independent partial results while indexing runs.
 
-    ``seconds_left`` is None during the first five seconds.
+    ``seconds_left`` is None during the first five seconds. ``note`` names a step that has no count
+    (the window fills it: "Preparing the model", "Waiting for process 4711 on lamp").
     """
 
     folder: Path | None
@@ -223,6 +224,7 @@ class IndexProgress:
     seconds_left: float | None
     paused: bool = False
     pace: str = "full"
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
-from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -121,6 +121,7 @@ class MainWindow(QWidget):
         self.splitter.setStretchFactor(0, 1)
         self.splitter.setStretchFactor(1, 0)
         self.splitter.splitterMoved.connect(self._on_splitter_moved)
+        self.splitter.installEventFilter(self)
         width = self._state.get("inspector_width", INSPECTOR_WIDTH)
         self._inspector_width = width if isinstance(width, int) and 300 <= width <= 2000 else INSPECTOR_WIDTH
         self.status = StatusBar()
@@ -345,7 +346,7 @@ class MainWindow(QWidget):
             self.inspector.setVisible(shown)
         if shown:
             whole = self.splitter.width()
-            width = max(300, min(self._inspector_width, whole - 360))
+            width = max(self.inspector.least_width(), min(self._inspector_width, whole - 360))
             self.splitter.setSizes([whole - width - 1, width])
         self.status.set_inspector(available=self.inspector.has_content(), shown=shown)
 
@@ -364,6 +365,12 @@ class MainWindow(QWidget):
         """Shows or hides the preview."""
         if self.inspector.has_content():
             self._on_inspector_switch(not self._inspector_shown())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Shares the room anew once the splitter has its new size; before that it would be shared by the old one."""
+        if watched is self.splitter and event.type() == QEvent.Type.Resize:
+            self._fit_inspector()
+        return super().eventFilter(watched, event)
 
     def _on_splitter_moved(self) -> None:
         self._inspector_width = self.splitter.sizes()[1]

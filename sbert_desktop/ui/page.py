@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import IndexProgress, IndexReport, LibraryView
-from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Started
+from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Progress, Started
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.errands import Errands
@@ -65,13 +65,21 @@ class Inspector(Panel):
         super().__init__("surface", parent=parent)
         self.setObjectName("inspector")
         self.setAccessibleName("Preview")
-        self.setMinimumWidth(300)
+        self._fit_least()
+        theme.themeChanged.connect(self._fit_least)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         self._column = column
         self._contents: dict[str, QWidget] = {}
         self._key = ""
         self._open = True
+
+    def least_width(self) -> int:
+        """Gives the width below which what it shows would be cut off; it grows with the text."""
+        return 300 + max(0, theme.text_scale - 100) * 6 // 5
+
+    def _fit_least(self) -> None:
+        self.setMinimumWidth(self.least_width())
 
     def set_content(self, key: str, widget: QWidget | None) -> None:
         """Gives the panel of page ``key``; None takes it away."""
@@ -140,12 +148,18 @@ class Desk(QObject):
         self.index_job: JobId | None = None
         self.index_progress: IndexProgress | None = None
         self.removals_pending = 0
+        self._note = ""
         self._throttle = QTimer(self)
         self._throttle.setSingleShot(True)
         self._throttle.setInterval(250)
         self._throttle.timeout.connect(self._emit_progress)
-        bridge.listen("index", on_started=self._on_index_started, on_partial=self._on_index_partial,
-                      on_finished=self._on_index_finished)
+        # a look that finds nothing new is over before this; a longer run shows itself before its first file
+        self._first = QTimer(self)
+        self._first.setSingleShot(True)
+        self._first.setInterval(300)
+        self._first.timeout.connect(self._show_beginning)
+        bridge.listen("index", on_started=self._on_index_started, on_progress=self._on_index_phase,
+                      on_partial=self._on_index_partial, on_finished=self._on_index_finished)
         # the program also refreshes by itself, when the model is ready or something is to be noticed
         for kind in ("refresh", "remove"):
             bridge.listen(kind, on_finished=self._on_view_finished)
@@ -159,6 +173,7 @@ class Desk(QObject):
     def close(self) -> None:
         """Stops timers; nothing is emitted any more."""
         self._throttle.stop()
+        self._first.stop()
         self.blockSignals(True)
 
     # ---- asking
@@ -238,17 +253,37 @@ class Desk(QObject):
 
     def _on_index_started(self, started: Started) -> None:
         self.index_job = started.job_id
+        self._note = ""
+        self._first.start()
+
+    def _show_beginning(self) -> None:
+        if self.index_job is not None and self.index_progress is None:
+            self._take_progress(IndexProgress(None, "", 0, 0, 0, 0, 0.0, 0.0, None, note=self._note))
+
+    def _on_index_phase(self, progress: Progress) -> None:
+        # a step without a count: waiting for another process, preparing the model, building the index
+        note = progress.phase if progress.total is None else ""
+        if note == self._note:
+            return
+        self._note = note
+        if note and self.index_progress is None:
+            self._show_beginning()
+        elif self.index_progress is not None:
+            self._take_progress(replace(self.index_progress, note=note))
 
     def _on_index_partial(self, result: object) -> None:
         if isinstance(result, LibraryView):
             self._take_library(result)
         elif isinstance(result, IndexProgress):
-            first = self.index_progress is None
-            self.index_progress = result
-            if first:
-                self.indexProgressed.emit(result)
-            elif not self._throttle.isActive():
-                self._throttle.start()
+            self._take_progress(result)
+
+    def _take_progress(self, progress: IndexProgress) -> None:
+        first = self.index_progress is None
+        self.index_progress = progress
+        if first:
+            self.indexProgressed.emit(progress)
+        elif not self._throttle.isActive():
+            self._throttle.start()
 
     def _emit_progress(self) -> None:
         if self.index_progress is not None:
@@ -258,6 +293,8 @@ class Desk(QObject):
         if finished.job_id != self.index_job:
             return
         self._throttle.stop()
+        self._first.stop()
+        self._note = ""
         self.index_job = None
         self.index_progress = None
         if isinstance(finished.result, IndexReport):

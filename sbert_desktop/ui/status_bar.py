@@ -119,9 +119,9 @@ class StatusBar(Panel):
                 self._quarter = -1
             self._fit_width()
             return
-        verb = "Paused at" if progress.paused else "Indexing"
-        self.text.set_full_text(f"{verb} {progress_text(progress)}")
-        self.speed.setText("" if progress.paused else f"{words.count(round(progress.passages_per_second))} passages/s")
+        self.text.set_full_text(run_text(progress))
+        speed = words.count(round(progress.passages_per_second))
+        self.speed.setText("" if progress.paused or not progress.passages_per_second else f"{speed} passages/s")
         self.speed.setToolTip(plain_tip(f"{words.count(round(progress.tokens_per_second))} tokens/s"))
         self.eta.setText("" if progress.paused else words.left(progress.seconds_left))
         self._fit_width()
@@ -220,8 +220,10 @@ class StatusBar(Panel):
 
 def fraction(progress: IndexProgress) -> float | None:
     """Gives how far a run is in [0, 1]: half the files read, half the passages encoded; None if unknown."""
-    if progress.files_total <= 0:
+    if progress.note or (progress.files_total <= 0 and progress.passages_total <= 0):
         return None
+    if progress.files_total <= 0:
+        return progress.passages_done / progress.passages_total
     files = progress.files_done / progress.files_total
     if progress.passages_total <= 0:
         return files
@@ -230,11 +232,19 @@ def fraction(progress: IndexProgress) -> float | None:
     return min(files, passages) if progress.files_done < progress.files_total else passages
 
 
+def run_text(progress: IndexProgress) -> str:
+    """Gives what a run does now: ``Indexing 1,240 of 8,800 files``, or the step that has no count."""
+    if progress.note and not progress.paused:
+        return f"{progress.note}..."
+    if progress.files_total <= 0 and progress.passages_total <= 0:
+        return "Paused" if progress.paused else "Looking for changes..."
+    return f"{'Paused at' if progress.paused else 'Indexing'} {progress_text(progress)}"
+
+
 def progress_text(progress: IndexProgress) -> str:
     """Gives ``1,240 of 8,800 files``, or passages once every file has been read."""
-    if progress.files_total <= 0:
-        return "folders..."
-    if progress.files_done >= progress.files_total and progress.passages_done < progress.passages_total:
+    if progress.files_total <= 0 or (
+            progress.files_done >= progress.files_total and progress.passages_done < progress.passages_total):
         return f"{words.count(progress.passages_done)} of {words.counted(progress.passages_total, 'passage')}"
     return f"{words.count(progress.files_done)} of {words.counted(progress.files_total, 'file')}"
 

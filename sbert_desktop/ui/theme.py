@@ -208,6 +208,9 @@ class Theme(QObject):
         style = widget.style()
         style.unpolish(widget)
         style.polish(widget)
+        role = widget.property("textRole")
+        if role:  # polishing put the style sheet's font back
+            widget.setFont(self.font(role))
 
     # ---- changing it
 

@@ -15,7 +15,7 @@ from sbert_desktop.ui.library.adding import AddSheet, add_folders, language_sent
 from sbert_desktop.ui.library.cards import state_words
 from sbert_desktop.ui.library.health import statements
 from sbert_desktop.ui.library.problems import to_csv
-from sbert_desktop.ui.status_bar import fraction, progress_text
+from sbert_desktop.ui.status_bar import fraction, progress_text, run_text
 from tests.ui.conftest import fake
 from tests.ui.fake_app import FOLDERS, HOME, FakeApp, problems
 
@@ -55,6 +55,7 @@ def test_sample_library_is_one_click_away(library_window, qtbot) -> None:
     assert ("add_sample",) in fake(window).calls
     qtbot.waitUntil(lambda: page.stack.currentWidget() is page.full)
     assert len(page._cards) == 1
+    assert page.cards_area.height() >= page._cards[next(iter(page._cards))].sizeHint().height()  # seen at once
     window.toast.button.click()
     assert window.current_page() == "search"
 
@@ -314,7 +315,11 @@ def test_progress_is_said_honestly() -> None:
     late = replace(progress, files_done=8800, passages_done=14_500)
     assert progress_text(late) == "14,500 of 29,000 passages"
     assert fraction(late) == pytest.approx(0.5)
-    assert fraction(replace(progress, files_total=0)) is None
+    # nothing to read, only to encode
+    assert fraction(replace(progress, files_total=0)) == pytest.approx(4100 / 29000)
+    assert fraction(replace(progress, files_total=0, passages_total=0)) is None
+    assert run_text(replace(progress, files_total=0, passages_total=0)) == "Looking for changes..."
+    assert run_text(replace(progress, note="Building the index")) == "Building the index..."
     assert words.left(None) == ""
     assert words.left(30) == "less than 1 min left"
 
@@ -332,3 +337,13 @@ def test_words_for_numbers_and_times() -> None:
         language_sentence((UnreadLanguage("de", "German", 4031), UnreadLanguage("fr", "French", 57)), ("en",))
         == "About 4,000 documents are German and 57 documents are French: this model reads English."
     )
+
+
+def test_while_files_are_being_read_nobody_claims_that_all_could_be(library_window, qtbot) -> None:
+    window = library_window("indexing")
+    tab = window.page("library").problems
+    qtbot.waitUntil(lambda: window.desk.index_progress is not None)
+    assert tab.none.title.text() == "No problems so far"
+    fake(window).end_index(window.desk.index_job)
+    qtbot.waitUntil(lambda: window.desk.index_progress is None)
+    assert tab.none.title.text() == "No problems"

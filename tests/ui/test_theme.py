@@ -91,3 +91,15 @@ def test_groups_beyond_the_named_ones_get_colours_of_their_own() -> None:
     colors = {theme.group_color(number).name() for number in range(20)}
     assert len(colors) == 20
     assert theme.group_color(-1) == theme.color("group_none")
+
+
+def test_a_new_tone_keeps_the_size_of_the_text(qtbot) -> None:
+    label = QLabel("Files changed")
+    qtbot.addWidget(label)
+    theme.apply(text_scale=200)
+    theme.set_role(label, "meta")
+    label.show()
+    theme.set_tone(label, "danger")
+    assert label.font().pixelSize() == theme.font("meta").pixelSize()
+    assert label.font().pointSizeF() == theme.font("meta").pointSizeF()
+    theme.apply(text_scale=100)

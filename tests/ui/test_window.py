@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog
 
-from sbert_desktop.domain import Failure, Outcome
+from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Progress, Started
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui import window_state
 from sbert_desktop.ui.palette import match
@@ -114,6 +114,29 @@ def test_end_of_a_run_leaves_the_bar_idle_and_asks_for_the_library(make_window, 
     assert not window.page("library").progress.isVisibleTo(window.page("library"))
 
 
+def test_a_run_shows_itself_before_its_first_file(make_window, qtbot) -> None:
+    window = make_window()
+    job = JobId("index-99")
+    fake(window).say([Started(job, "index")])
+    qtbot.waitUntil(lambda: window.status.pause.isVisible())
+    assert window.status.text.full_text() == "Looking for changes..."
+    fake(window).say([Progress(job, "Waiting for process 4711 on lamp", 0, None)])
+    qtbot.waitUntil(lambda: window.status.text.full_text() == "Waiting for process 4711 on lamp...")
+    assert window.page("library").progress.title.text() == "Waiting for process 4711 on lamp..."
+    fake(window).say([Finished(job, Outcome.DONE, fake(window).report())])
+    qtbot.waitUntil(lambda: window.status.text.full_text().startswith("Up to date"))
+
+
+def test_a_look_that_finds_nothing_new_shows_no_progress(make_window, qtbot) -> None:
+    window = make_window()
+    shown = []
+    window.desk.indexProgressed.connect(shown.append)
+    with qtbot.waitSignal(window.desk.indexFinished):
+        fake(window).say([Started(JobId("index-98"), "index"), Finished(JobId("index-98"), Outcome.DONE)])
+    qtbot.wait(350)
+    assert shown == [None]
+
+
 def test_failed_run_says_what_and_why(make_window, qtbot) -> None:
     window = make_window("indexing")
     qtbot.waitUntil(lambda: window.desk.index_job is not None)
@@ -144,6 +167,7 @@ def test_narrow_windows_fold_the_rail_and_the_inspector(make_window, qtbot) -> N
     window.resize(1280, 800)
     assert not window.rail.collapsed()
     assert window.inspector.isVisible()
+    qtbot.waitUntil(lambda: window.inspector.width() == 392)  # as wide as before
 
 
 @pytest.mark.parametrize("page", ["search", "models", "library", "settings"])

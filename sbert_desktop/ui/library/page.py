@@ -232,6 +232,7 @@ class LibraryPage(Page):
         card.checkAsked.connect(lambda _: self.desk.check_for_changes())
         card.removeAsked.connect(self.remove)
         self._flow.addWidget(card)
+        card.show()  # now, not with the next event: a hidden card would take no room in the height worked out below
         return card
 
     def _search_in(self, folder: Path) -> None:

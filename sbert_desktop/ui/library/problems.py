@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from sbert_desktop.app.views import ProblemView
+from sbert_desktop.app.views import IndexProgress, ProblemView
 from sbert_desktop.domain import Finished, Outcome, display_path, short_path
 from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.bridge import Latest
@@ -56,6 +56,7 @@ class ProblemsTab(QWidget):
         self._all: tuple[ProblemView, ...] = ()
         self._latest = Latest(desk.bridge)
         self._busy = False
+        self._running = False
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(8)
@@ -103,7 +104,17 @@ class ProblemsTab(QWidget):
             shortcut = QShortcut(QKeySequence(keys), self.table)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
             shortcut.activated.connect(lambda run=run: self._with_row(run))
+        desk.indexProgressed.connect(self._on_index_progressed)
+        self._on_index_progressed(desk.index_progress)
         self._fit_buttons()
+
+    def _on_index_progressed(self, progress: IndexProgress | None) -> None:
+        # "every file could be read" is a promise that only a finished run can give
+        running = progress is not None
+        if running != self._running:
+            self._running = running
+            self.none.set_texts(*(("No problems so far", "Files are still being read.") if running
+                                  else ("No problems", "Every file could be read.")))
 
     def reload(self) -> None:
         """Asks for the list; many requests in a row become one."""

@@ -10,7 +10,7 @@ from sbert_desktop.domain import short_path
 from sbert_desktop.settings import BY_KEY
 from sbert_desktop.ui import words
 from sbert_desktop.ui.page import Desk
-from sbert_desktop.ui.status_bar import fraction, progress_text
+from sbert_desktop.ui.status_bar import fraction, run_text
 from sbert_desktop.ui.widgets import Button, Card, ComboBox, ElidedLabel, Label, ProgressBar, name, plain_tip
 
 
@@ -61,7 +61,7 @@ class ProgressPanel(Card):
 
     def set_progress(self, progress: IndexProgress) -> None:
         """Shows a run's progress."""
-        self.title.setText(f"{'Paused at' if progress.paused else 'Indexing'} {progress_text(progress)}")
+        self.title.setText(run_text(progress))
         speed = words.count(round(progress.passages_per_second))
         self.speed.setText("" if progress.paused or not progress.passages_per_second else f"{speed} passages/s")
         self.speed.setToolTip(plain_tip(f"{words.count(round(progress.tokens_per_second))} tokens/s"))

@@ -71,4 +71,4 @@ class Tabs(KeyboardFocus, QTabBar):
             if chosen:
                 painter.fillRect(QRect(box.x(), rect.bottom() - 1, box.width(), 2), theme.color("accent"))
                 if self.shows_focus():
-                    paint_focus(painter, box.adjusted(-6, 6, 6, -5))
+                    paint_focus(painter, box.adjusted(-6 if at else 0, 6, 6, -5))

@@ -10,7 +10,7 @@ from sbert_desktop.app.views import DocumentView
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.search.model import Kind, ResultModel, date_text, heading_of, place_of, title_of
 from sbert_desktop.ui.search.passage_text import PassageText
-from sbert_desktop.ui.search.text import one_line
+from sbert_desktop.ui.search.text import collapse, one_line
 from sbert_desktop.ui.theme import Theme
 from sbert_desktop.ui.widgets import paint_bar, paint_tag, tag_width
 from sbert_desktop.ui.words import counted
@@ -31,8 +31,8 @@ STATE_TAGS = {
 class ResultDelegate(QStyledItemDelegate):
     """Paints rows and knows where their links lie.
 
-    Heights are remembered by (row, width) until the font changes: a mark that arrives late may
-    move the window of a snippet, but never the rows below it.
+    Heights are remembered by (row, width) until the font changes, and depend on the passage alone: a
+    mark that arrives late may move the window of a snippet, but never the rows below it.
     """
 
     def __init__(self, model: ResultModel, theme: Theme, parent: QObject | None = None) -> None:
@@ -77,12 +77,12 @@ class ResultDelegate(QStyledItemDelegate):
         if row.kind is Kind.REST:
             return 12 + line + end
         if row.kind is Kind.PASSAGE:
-            return round(12 + self._text(number, width).height) + end
+            return round(12 + self._text_height(number, width)) + end
         head = 12 + self._title_line() + self._meta_line() + 4
         if self._model.is_open(number):
             return head
         link = line if self._model.more_at(number) else 0
-        return round(head + self._text(number, width).height) + link + end
+        return round(head + self._text_height(number, width)) + link + end
 
     def _right(self) -> int:
         """Gives the right padding: the scroll bar counts as a part of it, so columns keep their edge."""
@@ -117,6 +117,21 @@ class ResultDelegate(QStyledItemDelegate):
         self._texts[key] = (snippet, made)
         return made
 
+    def _text_height(self, number: int, width: int) -> float:
+        """Gives the room of a passage's text: two lines unless all of it fits on one.
+
+        Which part is shown changes when the best sentence is found; the room for it must not.
+        """
+        hit = self._model.hit_at(number)
+        assert hit is not None
+        whole = collapse(hit.text[:800])[0]
+        room = width - TEXT_X - self._right()
+        if self._model.row(number).kind is Kind.PASSAGE:
+            room = width - self._passage_x(number) - self._score_width() - 12 - self._right()
+        # as if every letter were bold, and long texts not measured at all
+        fits = len(whole) < 400 and self._theme.metrics("strong").horizontalAdvance(whole) <= room
+        return float(self._line() * (1 if fits else 2))
+
     def _passage_x(self, number: int) -> int:
         """Gives where passages begin: behind a column of locations, if any of them fits into one.
 
@@ -130,7 +145,7 @@ class ResultDelegate(QStyledItemDelegate):
         return TEXT_X
 
     def _score_width(self) -> int:
-        return max(24, self._theme.metrics("strong").horizontalAdvance("0.00"))
+        return max(24, QFontMetrics(self._theme.numbers_font("strong")).horizontalAdvance("0.00") + 1)
 
     def link_rect(self, rect: QRect, number: int) -> QRect:
         """Gives where a row's link lies (empty if it has none): more, fewer, further ones."""
@@ -266,7 +281,8 @@ class ResultDelegate(QStyledItemDelegate):
         right = rect.right() + 1 - self._right() - (BAR.width() + 8 if bar is not None else 0)
         painter.setFont(theme.numbers_font("strong"))
         painter.setPen(theme.color("text"))
-        painter.drawText(QRect(right - 60, line.y(), 60, line.height()),
+        wide = self._score_width()
+        painter.drawText(QRect(right - wide, line.y(), wide, line.height()),
                          Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{document.score:.2f}")
         if bar is None:
             return
@@ -319,7 +335,8 @@ class ResultDelegate(QStyledItemDelegate):
             _draw(painter, where, one_line(hit.location), theme.metrics("meta"))
         painter.setFont(theme.numbers_font("strong" if chosen else "body"))
         painter.setPen(theme.color("text" if chosen else "muted"))
-        painter.drawText(QRect(rect.right() + 1 - self._right() - 60, top, 60, line),
+        wide = self._score_width()
+        painter.drawText(QRect(rect.right() + 1 - self._right() - wide, top, wide, line),
                          Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{hit.score:.2f}")
         self._text(number, rect.width()).draw(
             painter, QPointF(self._passage_x(number), top), theme.color("text"), theme.color("mark"))

@@ -89,6 +89,8 @@ class PreviewInspector(Panel):
         self._view: SearchView | None = None
         self._wanted: tuple[HitView, int | None] | None = None  # asked for while hidden
         self._page_number: int | None = None
+        self._hit_words: tuple[str, ...] = ("",)  # longest first
+        self._page_words_shown: tuple[str, ...] = ("",)
         self._kept: OrderedDict[Key, PreviewPage | PreviewText] = OrderedDict()
         self._latest = Latest(bridge)
         self._late = QTimer(self)
@@ -275,11 +277,11 @@ class PreviewInspector(Panel):
         self.place.setToolTip(plain_tip("\n".join(short_path(path) for path in document.paths or (document.path,))))
         theme_tone = {"gone": "danger", "changed": "warn", "offline": "warn"}.get(document.state, "muted")
         self._theme.set_tone(self.place, theme_tone)
-        self._theme.set_role(self.place, "meta")  # a new tone polishes the label, which resets its font
         ids = [each.passage_id for each in document.hits]
         number = ids.index(hit.passage_id) if hit.passage_id in ids else 0
         several = len(ids) > 1
-        self.hit_label.setText(f"Passage {number + 1} of {len(ids)}" if several else "")
+        self._hit_words = (f"Passage {number + 1} of {len(ids)}", f"{number + 1} of {len(ids)}") if several else ("",)
+        self.hit_label.setAccessibleName(self._hit_words[0])
         for widget in (self.hit_label, self.previous_hit, self.next_hit):
             widget.setVisible(several)
         self.previous_hit.setEnabled(number > 0)
@@ -287,8 +289,8 @@ class PreviewInspector(Panel):
         gone = document.state in ("gone", "offline")
         self.open_button.setEnabled(not gone)
         self.reveal_button.setEnabled(not gone)
-        self.open_button.setText(f"Open at page {hit.page}" if hit.page is not None else "Open")
         self._fit_buttons()
+        self._fit_tools()
 
     def _ask(self, hit: HitView, page: int | None) -> None:
         if not self.isVisible():
@@ -341,18 +343,26 @@ class PreviewInspector(Panel):
         part = "Part of the text" if window.before or window.after else "Text"
         for widget in (self.previous_page, self.next_page):
             widget.hide()
-        self.page_label.setText(part)
+        self._set_page_words(part, "Part" if part != "Text" else part)
         self.page_label.setToolTip(plain_tip(where))
         self.text_view.setAccessibleDescription(self._passage_words())
 
     def _show_page_tools(self, page: int, pages: int) -> None:
         for widget in (self.previous_page, self.next_page):
             widget.show()
+        if (self.previous_page.hasFocus() and page <= 1) or (self.next_page.hasFocus() and page >= pages):
+            # a disabled button would hand the focus to whatever stands next: another press would do something else
+            self.page_view.setFocus(Qt.FocusReason.OtherFocusReason)
         self.previous_page.setEnabled(page > 1)
         self.next_page.setEnabled(page < pages)
-        self.page_label.setText(f"Page {page} of {pages:,}")
+        self._set_page_words(f"Page {page} of {pages:,}", f"{page} / {pages:,}")
         self.page_label.setToolTip("")
-        announce(self.page_label, self.page_label.text())
+        announce(self.page_label, self.page_label.accessibleName())
+
+    def _set_page_words(self, *words: str) -> None:
+        self._page_words_shown = words
+        self.page_label.setAccessibleName(words[0])
+        self._fit_tools()
 
     def _page_words(self, preview: PreviewPage) -> str:
         marked = "the passage is marked" if preview.passage or preview.sentence else "the passage is on another page"
@@ -366,7 +376,7 @@ class PreviewInspector(Panel):
         self.page_view.set_loading(True)
         self.page_view.setAccessibleDescription("The preview is being prepared")
         if not self.page_label.text():
-            self.page_label.setText("…")
+            self._set_page_words("…")
 
     def _show_failure(self, failure: Failure | None) -> None:
         self._late.stop()
@@ -376,7 +386,7 @@ class PreviewInspector(Panel):
             words = f"{failure.message} {failure.hint}".strip()
         self.note.setText(words)
         self.stack.setCurrentWidget(self.note)
-        self.page_label.setText("")
+        self._set_page_words("")
         for widget in (self.previous_page, self.next_page):
             widget.hide()
         announce(self.note, words)
@@ -465,13 +475,32 @@ class PreviewInspector(Panel):
         """Shortens buttons that have no room."""
         super().resizeEvent(event)
         self._fit_buttons()
+        self._fit_tools()
+
+    def _fit_tools(self) -> None:
+        # whole words where there is room, else figures alone; a screen reader always hears the words
+        buttons = [self.previous_page, self.next_page, self.previous_hit, self.next_hit, self.zoom_out, self.zoom_in,
+                   self.zoom_fit]
+        room = self.width() - 16 - 8 - 12 - sum(26 for button in buttons if not button.isHidden())
+        body, meta = self._theme.metrics("body"), self._theme.metrics("meta")
+        pages, hits = self._page_words_shown, self._hit_words
+        for page, found in ((pages[0], hits[0]), (pages[0], hits[-1]), (pages[-1], hits[-1])):
+            self.page_label.setText(page)
+            self.hit_label.setText(found)
+            if body.horizontalAdvance(page) + meta.horizontalAdvance(found) <= room:
+                break
 
     def _fit_buttons(self) -> None:
         icons_width = 3 * (28 + 8) + 28
-        for words in ("Show in folder", "Folder", ""):
+        page = self._hit.page if self._hit is not None else None
+        opens = (f"Open at page {page}", f"Page {page}", "Open") if page is not None else ("Open",)
+        choices = [(opens[0], words) for words in ("Show in folder", "Folder", "")] + [(text, "") for text in opens[1:]]
+        for text, words in choices:
+            self.open_button.setText(text)
             self.reveal_button.setText(words)
-            self.reveal_button.setAccessibleName("Show in folder")
             need = self.open_button.sizeHint().width() + 8 + self.reveal_button.sizeHint().width() + icons_width
             if need <= self.width():
                 break
+        self.open_button.setAccessibleName(opens[0])
+        self.reveal_button.setAccessibleName("Show in folder")
         self.reveal_button.setToolTip(plain_tip("Show in folder (Ctrl+Enter)"))

@@ -25,6 +25,7 @@ _DROPPED = frozenset(
 )
 _SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’)\]]*\s+")
 _LEAD = 48  # code points of an unfinished thought that may stand before the best sentence
+_LEAST = 120  # a window at the end of a passage begins earlier, so that its second line is not left empty
 
 
 class Utf16Map:
@@ -163,7 +164,11 @@ def _window_start(flat: str, mark: Span | None, words: Sequence[Span], size: int
         before = flat[max(0, mark[0] - _LEAD) : mark[0] - 1]
         ends = [found.end() for found in _SENTENCE_END.finditer(before + " ")]
         ends = [end for end in ends if end < len(before)]
-        return max(0, mark[0] - _LEAD) + ends[0] if ends else mark[0]
+        start = max(0, mark[0] - _LEAD) + ends[0] if ends else mark[0]
+        if not ends and len(flat) - start < _LEAST:
+            cut = flat.find(" ", max(0, len(flat) - _LEAST, mark[0] - _LEAD), start)
+            start = cut + 1 if cut >= 0 else start
+        return start
     if not words:
         return 0
     best, most = words[0][0], 0

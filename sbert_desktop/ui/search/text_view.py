@@ -101,6 +101,8 @@ class TextView(QTextEdit):
         self._sentence = None
         if window.sentence is not None:
             self._sentence = units.unit(window.sentence[0]), units.unit(window.sentence[1])
+        # new text takes the format under the cursor: a bold word there would make all of it bold
+        self.setCurrentCharFormat(QTextCharFormat())
         self.setPlainText(window.text)
         editing = QTextCursor(self.document())
         editing.beginEditBlock()  # one layout for all that follows, not one for each word

@@ -79,7 +79,9 @@ class ScoreBar(QWidget):
         self._number, self._bar = number, width
         self._value = 0.0
         theme.set_role(self, "strong")
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        # with its number it keeps the width of a column; the bare bar gives way to words
+        across = QSizePolicy.Policy.Fixed if number else QSizePolicy.Policy.Preferred
+        self.setSizePolicy(across, QSizePolicy.Policy.Fixed)
         if object_name:
             self.setObjectName(object_name)
         self.set_value(value)
@@ -95,16 +97,20 @@ class ScoreBar(QWidget):
         extra = metrics.horizontalAdvance("0.00") + 8 if self._number else 0
         return QSize(extra + self._bar, theme.height(20, padding=2))
 
-    minimumSizeHint = sizeHint
+    def minimumSizeHint(self) -> QSize:
+        hint = self.sizeHint()
+        return hint if self._number else QSize(24, hint.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        bar = min(self._bar, self.width())
         if self._number:
             painter.setFont(theme.numbers_font("strong"))
             painter.setPen(theme.color("text"))
             painter.drawText(QRect(0, 0, self.width() - self._bar - 8, self.height()),
                              Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, f"{self._value:.2f}")
-        paint_bar(painter, QRect(self.width() - self._bar, self.height() // 2 - 2, self._bar, 4), self._value)
+        left = self.width() - bar if self._number else 0
+        paint_bar(painter, QRect(left, self.height() // 2 - 2, bar, 4), self._value)
 
 
 class ProgressBar(QProgressBar):

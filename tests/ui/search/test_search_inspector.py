@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from sbert_desktop.app.views import PreviewText
@@ -15,6 +15,7 @@ from sbert_desktop.ui.search.inspector import PreviewInspector
 from sbert_desktop.ui.search.page import SearchPage
 from sbert_desktop.ui.search.text_view import WINDOW, TextView, cut_window
 from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import Button, ElidedLabel
 from tests.ui.search.search_fakes import FakeCommands, document, hit, page_picture, spans_of, tenancy, view
 
 pytestmark = pytest.mark.gui
@@ -260,3 +261,41 @@ def test_a_page_with_too_few_bytes_is_not_painted(qtbot: QtBot, page: SearchPage
 
     inspector.page_view.set_page(replace(page_picture(), rgb=b"\x00" * 10))
     assert not inspector.page_view.grab().isNull()
+
+
+def test_a_bold_word_leaves_the_next_text_alone(qtbot: QtBot) -> None:
+    widget = TextView(theme)
+    qtbot.addWidget(widget)
+    widget.set_preview(text_preview(passage="deposit first", sentence="deposit first"))
+    widget.set_preview(text_preview(passage="Nothing of it here", sentence="Nothing of it here"))
+    assert all(_weight(widget, place) <= 400 for place in range(widget.document().characterCount() - 1))
+
+
+@pytest.mark.parametrize("scale", [100, 200])
+@pytest.mark.parametrize("width", [0, 392, 520])
+def test_no_word_of_the_preview_is_cut_off(qtbot: QtBot, page: SearchPage, inspector: PreviewInspector,
+                                           commands: FakeCommands, scale: int, width: int) -> None:
+    theme.apply(text_scale=scale)
+    commands.previews = lambda hit, page, width: page_picture(number=12, pages=120)
+    choose(qtbot, page)
+    qtbot.waitUntil(lambda: inspector.page_label.text() != "")
+    least = 300 + max(0, scale - 100) * 6 // 5  # of the window's inspector
+    inspector.setFixedWidth(max(width, least))
+    qtbot.wait(20)
+    for label in inspector.findChildren(QLabel):
+        if label.isVisible() and not isinstance(label, ElidedLabel) and not label.wordWrap():
+            assert label.width() >= label.sizeHint().width(), (label.objectName(), label.text())
+    for button in inspector.findChildren(Button):
+        if button.isVisible():
+            assert button.width() >= button.sizeHint().width(), button.text()
+
+
+def test_turning_to_the_last_page_leaves_the_focus_with_the_page(
+    qtbot: QtBot, page: SearchPage, inspector: PreviewInspector, commands: FakeCommands
+) -> None:
+    choose(qtbot, page)
+    qtbot.waitUntil(lambda: inspector.page_view.page() is not None)
+    inspector.next_page.setEnabled(True)
+    inspector.next_page.setFocus()
+    inspector._show_page_tools(12, 12)
+    assert inspector.page_view.hasFocus()

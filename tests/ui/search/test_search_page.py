@@ -121,7 +121,22 @@ def test_marks_move_no_row(qtbot: QtBot, page: SearchPage, commands: FakeCommand
     page._on_marks(Marks({passage: (len(text) - 5, len(text))}))  # one line of text where two were
     qtbot.wait(20)
     assert [page.list.visualRect(page.model.index(n)) for n in range(2)] == before
-    assert page.model.snippet_at(0).text == "… Here."
+    assert page.model.snippet_at(0).text == "… away from everything that was asked for today. Here."
+
+
+def test_a_passage_never_runs_over_its_row(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:
+    text = "End of it. " + "This sentence is far away from everything that was asked for today. " * 20
+    at = text.index("This", 400)
+    commands.answer = view([document("a.txt", [hit(text[-60:] + text, best=text[-60:].strip())])])
+    answer(qtbot, page)
+    passage = page.model.document_at(0).hits[0].passage_id
+    page._on_marks(Marks({passage: (at, at + 300)}))
+    delegate, width = page.list._delegate, page.list.viewport().width()
+    assert delegate._text(0, width).height <= delegate._text_height(0, width)
+    short = view([document("c.txt", [hit("One line. Of text.")])])
+    commands.answer = short
+    answer(qtbot, page, "other")
+    assert delegate._text_height(0, width) == delegate._text(0, width).height == delegate._line()
 
 
 def test_marks_of_the_stream_reach_the_list(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:
