@@ -19,7 +19,7 @@ from sbert_desktop.app.indexing import checked_folder
 from sbert_desktop.app.scanning import scan
 from sbert_desktop.app.session import Session, cores
 from sbert_desktop.app.views import Estimate, UnreadLanguage
-from sbert_desktop.domain import Encoder, ExtractedText, JobContext, Passage, SourceFile
+from sbert_desktop.domain import Encoder, ExtractedText, JobContext, Passage, SourceFile, short_path
 from sbert_desktop.errors import EncoderError, SbertDesktopError, UsageError
 
 _SAMPLE_FILES = 96
@@ -129,11 +129,29 @@ def run_estimate(session: Session, folders: Sequence[Path], context: JobContext)
 
 
 def _refuse_known(session: Session, roots: Sequence[Path]) -> None:
-    for record in session.library.folders():
-        for root in roots:
-            if record.state == "active" and os.fsencode(record.path) == os.fsencode(root):
+    own = Path(os.path.realpath(session.library_path))
+    active = [Path(os.path.realpath(record.path)) for record in session.library.folders() if record.state == "active"]
+    for root in roots:
+        if root.is_relative_to(own):
+            raise UsageError(
+                "folder-is-library", f"{short_path(root)} is the library itself.", "Choose another folder."
+            )
+        for known in active:
+            if root == known:
                 raise UsageError(
-                    "folder-known", f"{root.name} is already in the library.", "Check for changes instead."
+                    "folder-known", f"{short_path(root)} is already in the library.", "Check for changes instead."
+                )
+            if root.is_relative_to(known):
+                raise UsageError(
+                    "folder-nested",
+                    f"{short_path(root)} lies inside {short_path(known)}, which is in the library already.",
+                    "Its files are found there. Nothing needs to be added.",
+                )
+            if known.is_relative_to(root):
+                raise UsageError(
+                    "folder-nested",
+                    f"{short_path(root)} holds {short_path(known)}, which is in the library already.",
+                    "Remove that folder from the library first, then add this one.",
                 )
 
 

@@ -137,6 +137,17 @@ def test_cancelled_indexing_is_completed_by_the_next_update(app, inbox, folder):
     assert inbox.result(app.update()).documents == 406
 
 
+def test_a_folder_that_cannot_be_added_is_refused_before_it_is_measured(app, inbox, folder, tmp_path):
+    inbox.result(app.add_folders([folder]))
+    refused = {folder: "folder-known", folder / "garden": "folder-nested", folder.parent: "folder-nested",
+               tmp_path / "library": "folder-is-library", folder / "garden/tools.txt": "not-a-folder",
+               tmp_path / "nowhere": "folder-missing"}
+    for path, code in refused.items():
+        failure = inbox.finished(app.estimate([path])).failure
+        assert failure.code == code
+        assert failure.hint
+
+
 def test_estimate_is_near_what_happens(app, inbox, folder):
     for n in range(300):
         (folder / f"note-{n}.txt").write_text(f"Entry {n} speaks of the mill and the weir. " * 10)

@@ -206,3 +206,16 @@ def test_everything_to_look_at_paints_in_both_schemes(qtbot) -> None:
             picture: QPixmap = widget.grab()
             assert not picture.isNull()
     assert isinstance(Label("x"), QLabel)
+
+
+def test_enter_presses_the_button_that_has_the_focus(qtbot) -> None:
+    for button in (Button("Go", object_name="go"), IconButton("close", "Close", object_name="close")):
+        qtbot.addWidget(button)
+        pressed = []
+        button.clicked.connect(lambda _=False, pressed=pressed: pressed.append(1))
+        for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            qtbot.keyClick(button, key)
+        assert len(pressed) == 3
+        button.setEnabled(False)
+        qtbot.keyClick(button, Qt.Key.Key_Return)
+        assert len(pressed) == 3

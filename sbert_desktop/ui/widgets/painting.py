@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QPainter, QPen
-from PySide6.QtWidgets import QAbstractItemView, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QWidget
 
 from sbert_desktop.ui.theme import RADIUS, theme
 
@@ -86,9 +86,19 @@ def paint_bar(painter: QPainter, rect: QRect, value: float, color: str = "accent
 
 
 class KeyboardFocus:
-    """Knows whether the focus came by keyboard: only then is the ring shown. Mixed into controls."""
+    """Knows whether the focus came by keyboard: only then is the ring shown. Mixed into controls.
+
+    Enter presses a button that has the focus; Qt alone does that in dialogs only.
+    """
 
     _by_keyboard = False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and isinstance(self, QAbstractButton):
+            self.click()
+            event.accept()
+            return
+        super().keyPressEvent(event)  # type: ignore[misc]
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         self._by_keyboard = event.reason() not in (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.PopupFocusReason)
