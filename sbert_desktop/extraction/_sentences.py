@@ -90,6 +90,8 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     end, after = match["end"], text[match.end() : match.end() + 40]
     if not after:
         return True
+    if match.start() > 0 and text[match.start() - 1].isspace() and end in {".", "!", "?"}:
+        return True  # a text whose stops stand apart, as tokenised corpora have them; its case says nothing
     first = _FIRST_WORD.match(after)
     follower = first.group(1) if first else ""
     small = bool(follower) and follower[0].islower()

@@ -73,7 +73,7 @@ def split(text: ExtractedText, rules: SplitRules, tokenizer: Tokenizer) -> list[
     passages: list[Passage] = []
     for group in _groups(units, blocks):
         furniture = blocks[group[0].block].kind is BlockKind.FURNITURE
-        for first, last in _pack(group, rules, contexts):
+        for first, last in _pack(group, rules, contexts, text.text, tokens):
             block = blocks[group[first].block]
             start, end = group[first].start, group[last].end
             passages.append(Passage(
@@ -268,8 +268,13 @@ def _groups(units: list[_Unit], blocks: tuple[Block, ...]) -> list[list[_Unit]]:
     return groups
 
 
-def _pack(units: list[_Unit], rules: SplitRules, contexts: _Contexts) -> list[tuple[int, int]]:
-    """Gives (first, last) unit of each passage, greedily, with the small last one evened out."""
+def _pack(
+    units: list[_Unit], rules: SplitRules, contexts: _Contexts, text: str, tokens: _Tokens
+) -> list[tuple[int, int]]:
+    """Gives (first, last) unit of each passage, greedily, with the small last one evened out.
+
+    A sentence too long to stand under its heading is cut there: the heading is not left alone.
+    """
     packed: list[tuple[int, int]] = []
     first = 0
     fresh = 0  # the first unit that no passage holds yet
@@ -281,7 +286,13 @@ def _pack(units: list[_Unit], rules: SplitRules, contexts: _Contexts) -> list[tu
         while last + 1 < len(units):
             following = units[last + 1]
             if used + following.tokens > budget:
-                break
+                if used > budget // 2 or following.heading or not all(unit.heading for unit in units[first : last + 1]):
+                    break
+                pieces = _pieces(text, following.start, following.end, following.block, tokens, budget - used, False)
+                units[last + 1 : last + 2] = pieces
+                following = pieces[0]
+                if used + following.tokens > budget:
+                    break
             if following.heading and not units[last].heading and used >= _HALF * budget:
                 break
             used += following.tokens

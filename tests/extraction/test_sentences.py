@@ -65,3 +65,10 @@ def test_long_texts_take_linear_time() -> None:
     for unit in ("One sentence. ", "word ", "a.b.", "line\n", "。"):
         small, large = seconds(unit * 20_000), seconds(unit * 80_000)
         assert large < 12 * max(small, 0.01), unit
+
+
+def test_stops_that_stand_apart_end_a_sentence_whatever_follows():
+    text = "the flow was measured . its lift rose at 3 . 5 degrees ? no one knew . done ."
+    found = [text[a:b] for a, b in sentences(text)]
+    assert found[0] == "the flow was measured ."
+    assert found[-1] == "done ."

@@ -213,3 +213,17 @@ def test_a_book_is_split_soundly_with_the_real_tokenizer_in_half_a_second() -> N
     spent = time.process_time() - begin
     assert spent < 0.5 * len(text.text) / 142_000
     assert_sound(text, rules, passages, tokenizer)
+
+
+def test_heading_is_not_left_alone_by_a_sentence_that_fills_a_passage():
+    heading = "On wings"
+    sentence = "the lift of " + " and ".join(f"wing {n}" for n in range(60)) + "."
+    body = f"{heading}\n{sentence}"
+    first = Block(0, len(heading), BlockKind.HEADING, heading=heading)
+    blocks = (first, Block(len(heading) + 1, len(body), heading=heading))
+    tokenizer = WordTokenizer()
+    count = len(tokenizer.offsets(sentence))
+    passages = split(ExtractedText("txt", body, blocks), SplitRules(max_tokens=count), tokenizer)
+    assert passages[0].text.startswith("On wings\nthe lift of wing 0")
+    assert all(len(tokenizer.offsets(p.text)) <= count for p in passages)
+    assert passages[-1].text.endswith("59.")
