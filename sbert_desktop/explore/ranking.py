@@ -8,7 +8,7 @@ Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"; w = 0
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,21 +66,12 @@ def search(snapshot: Snapshot, query: Query, vector: NDArray[np.float32] | None)
     total = max(1, snapshot.passages)
     while True:
         candidates, exhausted = _gather(snapshot, query, mask, scan, mode, limit)
-        scores = _scores(candidates, mode, weight)
-        order = np.lexsort((candidates.passages, -scores))
-        found = len(order) if query.by == "passage" else _distinct(candidates.contents)
+        found = len(candidates.passages) if query.by == "passage" else _distinct(candidates.contents)
         if exhausted or limit >= total or found >= query.top:
             break
         limit *= 4
     kind = {Mode.HYBRID: ScoreKind.FUSED, Mode.SEMANTIC: ScoreKind.COSINE, Mode.KEYWORD: ScoreKind.BM25}[mode]
-    hits = [_hit(candidates, int(i), float(scores[i]), kind) for i in order]
-    return SearchResults(
-        documents=_grouped(hits, query),
-        generation=snapshot.generation,
-        passages=snapshot.passages,
-        embedded=int(np.count_nonzero(snapshot.alive)),
-        candidates=len(hits),
-    )
+    return _results(snapshot, candidates, _scores(candidates, mode, weight), kind, query)
 
 
 def similar(
@@ -110,11 +101,18 @@ def similar(
         if exhausted or _distinct(candidates.contents) >= top:
             break
         limit *= 4
-    scores = _scores(candidates, Mode.SEMANTIC, 0.0)
-    order = np.lexsort((candidates.passages, -scores))
-    hits = [_hit(candidates, int(i), float(scores[i]), ScoreKind.COSINE) for i in order]
+    return _results(snapshot, candidates, _scores(candidates, Mode.SEMANTIC, 0.0), ScoreKind.COSINE, query)
+
+
+def _results(
+    snapshot: Snapshot, candidates: _Candidates, scores: NDArray[np.float64], kind: ScoreKind, query: Query
+) -> SearchResults:
     return SearchResults(
-        _grouped(hits, query), snapshot.generation, snapshot.passages, int(np.count_nonzero(snapshot.alive)), len(hits)
+        documents=_grouped(candidates, scores, kind, query),
+        generation=snapshot.generation,
+        passages=snapshot.passages,
+        embedded=int(np.count_nonzero(snapshot.alive)),
+        candidates=len(candidates.passages),
     )
 
 
@@ -138,7 +136,7 @@ class _Scan:
         self._live = snapshot.alive.copy() if mask is None else snapshot.alive & _lookup(mask, snapshot.contents)
         self._live_count = int(np.count_nonzero(self._live))
         self._cosines: NDArray[np.float32] | None = None
-        self._row_of: dict[int, int] | None = None
+        self._inverse: NDArray[np.int64] | None = None
 
     def best(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64], bool]:
         """Gives rows int64 [k<=limit], cosines float64 [k] best first, and whether that is all."""
@@ -158,27 +156,24 @@ class _Scan:
     def cosines_of(self, passages: NDArray[np.int64]) -> NDArray[np.float64]:
         """Gives the cosines of passages, float64 [m]; NaN where there is no live vector."""
         out = np.full(len(passages), np.nan)
-        if not len(passages) or not len(self._live):
+        if not len(passages) or not self._live_count:
             return out
-        order = self._sorted_passages()
-        ids = self._snapshot.passage_ids
-        place = np.searchsorted(ids, passages, sorter=order)
-        place = np.minimum(place, len(ids) - 1)
-        rows = order[place]
-        good = (ids[rows] == passages) & self._live[rows]
-        if good.any():
-            out[good] = np.asarray(self._snapshot.vectors[rows[good]]) @ self._vector
+        row_of = self._row_of()
+        known = passages < len(row_of)
+        rows = row_of[passages[known]]
+        alive = rows >= 0
+        known[known] = alive
+        out[known] = np.asarray(self._snapshot.vectors[rows[alive]]) @ self._vector
         return out
 
-    def _sorted_passages(self) -> NDArray[np.int64]:
-        if not hasattr(self, "_order"):
-            self._order = np.argsort(self._snapshot.passage_ids, kind="stable")
-            # Of several rows of one passage the live one must be found: dead rows go to the front
-            # of their passage, and searchsorted on the right side would find the last.
-            ids = self._snapshot.passage_ids[self._order]
-            if len(ids) > 1 and (ids[1:] == ids[:-1]).any():
-                self._order = np.lexsort((~self._live, self._snapshot.passage_ids))
-        return self._order
+    def _row_of(self) -> NDArray[np.int64]:
+        """Gives the live row of each passage, int64 [max passage id + 1], -1 where there is none."""
+        if self._inverse is None:
+            rows = np.flatnonzero(self._live)
+            passages = self._snapshot.passage_ids[rows]
+            self._inverse = np.full(int(passages.max()) + 1, -1, dtype=np.int64)
+            self._inverse[passages] = rows
+        return self._inverse
 
     def _exact(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         if self._cosines is None:
@@ -281,20 +276,29 @@ def _hit(candidates: _Candidates, i: int, score: float, kind: ScoreKind) -> Hit:
     )
 
 
-def _grouped(hits: list[Hit], query: Query) -> tuple[DocumentHits, ...]:
+def _grouped(
+    candidates: _Candidates, scores: NDArray[np.float64], kind: ScoreKind, query: Query
+) -> tuple[DocumentHits, ...]:
+    """Groups the candidates by document, best first; only hits that are shown become objects."""
+    order = np.lexsort((candidates.passages, -scores)).tolist()
+    owners = candidates.contents.tolist()
+
+    def hits(chosen: Sequence[int]) -> tuple[Hit, ...]:
+        return tuple(_hit(candidates, i, float(scores[i]), kind) for i in chosen)
+
     if query.by == "passage":
-        return tuple(DocumentHits(hit.content_id, (hit,)) for hit in hits[: query.top])
-    groups: dict[int, list[Hit]] = {}
-    for hit in hits:
-        group = groups.get(hit.content_id)
+        return tuple(DocumentHits(ContentId(owners[i]), hits([i])) for i in order[: query.top])
+    groups: dict[int, list[int]] = {}
+    for i in order:
+        group = groups.get(owners[i])
         if group is None:
             if len(groups) >= query.top:
                 continue
-            group = groups[hit.content_id] = []
-        group.append(hit)
+            group = groups[owners[i]] = []
+        group.append(i)
     keep = max(1, query.passages_per_document)
     return tuple(
-        DocumentHits(ContentId(content), tuple(group[:keep]), max(0, len(group) - keep))
+        DocumentHits(ContentId(content), hits(group[:keep]), max(0, len(group) - keep))
         for content, group in groups.items()
     )
 

@@ -32,6 +32,7 @@ TELLING_FROM = 50
 QUERY_TOKENS = 128
 QUERY_LANGUAGES = 3  # a query is stemmed in so many of the library's languages
 CACHED_IDS = 4_000_000
+KEPT_VERDICTS = 20_000
 VERDICT_DRIFT = 1.25  # a word is looked at anew when the library has grown or shrunk so much
 
 _Ids = NDArray[np.int64]
@@ -106,7 +107,7 @@ class Postings:
         self._generation = -1
         self._lists: dict[tuple[int, str], _Ids] = {}
         self._size = 0
-        self._common: dict[tuple[int, str, float], int] = {}
+        self._common: dict[tuple[int, str, float], tuple[bool, int]] = {}
 
     def get(self, connection: sqlite3.Connection, segmentation: int, token: QueryToken, generation: int) -> _Ids:
         """Gives the passages with a token, int64, in rising order."""
@@ -137,8 +138,8 @@ class Postings:
         key = (segmentation, token.text, share)
         with self._lock:
             then = self._common.get(key)
-        if then is not None and then / VERDICT_DRIFT < total < then * VERDICT_DRIFT:
-            return True
+        if then is not None and then[1] / VERDICT_DRIFT < total < then[1] * VERDICT_DRIFT:
+            return then[0]
         limit = int(share * total)
         table = f"words_{segmentation}"
         found = connection.execute(
@@ -146,10 +147,9 @@ class Postings:
         ).fetchone()[0]
         common = int(found) > limit
         with self._lock:
-            if common:
-                self._common[key] = total
-            else:
-                self._common.pop(key, None)
+            if len(self._common) > KEPT_VERDICTS:
+                self._common.clear()
+            self._common[key] = (common, total)
         return common
 
     def telling(
