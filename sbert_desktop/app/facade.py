@@ -7,6 +7,7 @@ Four lanes of plain threads: *writer* (alone changes the library), *reader* (sea
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from sbert_desktop.jobs import Jobs
 from sbert_desktop.settings import Settings
 
 _TYPING_SECONDS = 1.0
+_SWITCH_SECONDS = 0.001
 _HISTORY_AFTER = 2.0
 _HISTORY_LENGTH = 200
 
@@ -49,6 +51,8 @@ class App:
 
     def connect(self, post: Callable[[Event], None]) -> None:
         """Names the receiver of events, prepares the encoder and looks for changes."""
+        # Storing is Python code; a query beside it would wait 5 ms for each turn at the interpreter.
+        sys.setswitchinterval(_SWITCH_SECONDS)
         self._post = post
         self._connected = True
         self._session.start_encoder()
@@ -138,10 +142,7 @@ class App:
 
     def typing(self) -> None:
         """Makes bulk work step aside."""
-        self._session.touch()
-        encoder = self._session.ready_encoder()
-        if encoder is not None:
-            encoder.hold_bulk(_TYPING_SECONDS)
+        self._session.hold_bulk(_TYPING_SECONDS)
 
     def search(self, query: Query) -> JobId:
         """Searches; the newest query wins."""
@@ -149,7 +150,9 @@ class App:
         self._remember_later(query.text)
 
         def work(context: JobContext) -> object:
+            self._session.hold_bulk(_TYPING_SECONDS)
             view = searching.run_search(self._session, query, wait_for_model=False)
+            self._session.hold_bulk(_TYPING_SECONDS)
             context.check()
             context.partial(view)
             if query.mode is Mode.KEYWORD or not self.settings.flag("search.best_sentence"):

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _COMMIT_SECONDS = 1.0
 _COMMIT_PASSAGES = 256
 _REPORT_SECONDS = 0.25
+_STEP_ASIDE = 0.05
 _VIEW_SECONDS = 2.0
 _ENCODE_CHARS_WINDOW = 24_000
 _ENCODE_CHARS_CONSOLE = 160_000
@@ -400,11 +401,14 @@ class _Run:
     # ------------------------------------------------------------- commits, pause, reports
 
     def _obey(self, writer: Writer) -> None:
-        """Commits before a pause, so that nothing waits in memory, then pauses or ends."""
+        """Commits before a pause, so that nothing waits in memory; steps aside while the person asks."""
         if self._context.paused:
             writer.commit()
             self._send_progress(force=True)
         self._context.check()
+        while self._session.held() > 0:
+            time.sleep(min(_STEP_ASIDE, self._session.held()))
+            self._context.check()
 
     def _maybe_commit(self, writer: Writer, *, force: bool = False) -> None:
         now = time.monotonic()

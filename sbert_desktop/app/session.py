@@ -55,6 +55,7 @@ class Session:
         self.settings = settings or Settings()
         self.interactive = interactive
         self.last_activity = 0.0
+        self._held_until = 0.0
         self._create = create
         self._notify = notify
         self._on_encoder = on_encoder
@@ -246,6 +247,18 @@ class Session:
     def touch(self) -> None:
         """Notes that the person does something now."""
         self.last_activity = time.monotonic()
+
+    def hold_bulk(self, seconds: float = 1.0) -> None:
+        """Makes bulk work, storing and encoding alike, step aside for so long. Never waits."""
+        self.touch()
+        self._held_until = max(self._held_until, time.monotonic() + seconds)
+        encoder = self._encoder
+        if encoder is not None:
+            encoder.hold_bulk(seconds)
+
+    def held(self) -> float:
+        """Gives the seconds for which bulk work should still step aside; 0.0 when it may go on."""
+        return max(0.0, self._held_until - time.monotonic()) if self.interactive else 0.0
 
     def gentle(self) -> bool:
         """Says whether bulk work should leave half the machine to the person."""
