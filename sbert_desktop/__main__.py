@@ -9,6 +9,9 @@ def main() -> int:
     """Runs ``child KIND`` for our own children, else the command line; gives the exit status."""
     if len(sys.argv) >= 3 and sys.argv[1] == "child":
         return child_main(sys.argv[2])
+    from sbert_desktop.interrupt import end_at_once_until_begun
+
+    end_at_once_until_begun()
     from sbert_desktop.cli import main as cli_main
 
     return cli_main()

@@ -29,7 +29,8 @@ class SbertDesktopError(Exception):
         self.detail = detail
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".strip()
+        stop = "." if self.hint and self.message[-1:] not in {"", ".", "!", "?"} else ""
+        return f"{self.message}{stop} {self.hint}".strip()
 
 
 class UsageError(SbertDesktopError):

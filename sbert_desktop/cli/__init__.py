@@ -12,23 +12,33 @@ DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and gives its exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    import logging
+
     from sbert_desktop.cli import _output as output
+    from sbert_desktop.domain import display_path
     from sbert_desktop.errors import Cancelled, SbertDesktopError, UsageError
+    from sbert_desktop.interrupt import begun
 
     output.prepare_streams()
-    parser = build_parser()
-    options = parser.parse_args(arguments)
-    as_json = bool(getattr(options, "json", False))
+    as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
+        options = build_parser().parse_args(arguments)
+        as_json = bool(getattr(options, "json", False))
         if options.command is None:
             from sbert_desktop.cli._window import open_window
 
+            begun()
             return open_window(options)
         from sbert_desktop.cli import _commands
 
-        return int(_commands.COMMANDS[options.command](options) or DONE)
+        # Without a handler, logging writes to standard error what the answer says anyway.
+        logging.getLogger("sbert_desktop").addHandler(logging.NullHandler())
+        begun()
+        status = int(_commands.COMMANDS[options.command](options) or DONE)
+        output.flush()
+        return status
     except (KeyboardInterrupt, Cancelled):
-        output.say("Interrupted. What was committed stays.")
+        output.fail(SbertDesktopError("interrupted", "Interrupted.", "What was committed stays."), as_json)
         return INTERRUPTED
     except BrokenPipeError:
         output.silence()
@@ -36,6 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SbertDesktopError as error:
         output.fail(error, as_json)
         return USAGE if isinstance(error, UsageError) and error.code in _parser_codes() else FAILED
+    except OSError as error:
+        # The system's refusal is no bug of ours: a name that is too long, a folder that is closed to us.
+        place = f"{display_path(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        refused = SbertDesktopError(
+            "system-refused", f"{place}{error.strerror or error}.", "Check the name, and whether you may use it."
+        )
+        output.fail(refused, as_json)
+        return FAILED
     except Exception as error:
         import os
         import traceback
@@ -53,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser_codes() -> frozenset[str]:
     """Codes that mean the command was called wrongly, not that it could not be done."""
-    return frozenset({"empty-query", "bad-top", "bad-date", "bad-arguments", "setting-invalid"})
+    return frozenset({"empty-query", "bad-top", "bad-weight", "bad-date", "bad-arguments", "setting-invalid"})
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 
@@ -11,7 +12,7 @@ class ConsoleContext:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._last = 0.0
         self._phase = ""
         self._width = 0
@@ -39,15 +40,20 @@ class ConsoleContext:
         line = f"{phase}: {done:,}{of}" + (f"  {detail}" if detail else "")
         if self._terminal:
             line = line[:100]
-            sys.stderr.write("\r" + line.ljust(self._width))
+            _write("\r" + line.ljust(self._width))
             self._width = len(line)
         else:
-            sys.stderr.write(line + "\n")
-        sys.stderr.flush()
+            _write(line + "\n")
 
     def clear(self) -> None:
         """Wipes the progress line."""
         if self._width:
-            sys.stderr.write("\r" + " " * self._width + "\r")
-            sys.stderr.flush()
+            _write("\r" + " " * self._width + "\r")
             self._width = 0
+
+
+def _write(text: str) -> None:
+    """Writes progress; that nobody can read it stops no command."""
+    with contextlib.suppress(OSError, AttributeError):
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sbert_desktop.domain import display_path
@@ -21,32 +23,66 @@ def prepare_streams() -> None:
 
 
 def silence() -> None:
-    """After a broken pipe: keeps Python from complaining at exit."""
+    """After output failed: keeps Python from trying again, and complaining, at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def emit(result: Mapping[str, object]) -> None:
     """Writes the one JSON object of ``--json``."""
-    sys.stdout.write(json.dumps(result, ensure_ascii=False, allow_nan=False) + "\n")
-    sys.stdout.flush()
+    _write(json.dumps(result, ensure_ascii=False, allow_nan=False) + "\n")
+    flush()
 
 
 def line(text: str = "") -> None:
     """Writes a line of the answer."""
-    sys.stdout.write(text + "\n")
+    _write(text + "\n")
+
+
+def flush() -> None:
+    """Hands on what was written; not left to the end of Python, which could no longer report a failure."""
+    with _reported():
+        if sys.stdout is not None:
+            sys.stdout.flush()
 
 
 def say(text: str) -> None:
-    """Writes a message beside the answer."""
-    sys.stderr.write(f"sbert-desktop: {text}\n")
-    sys.stderr.flush()
+    """Writes a message beside the answer; that nobody can read it stops no command."""
+    with contextlib.suppress(OSError, AttributeError):
+        sys.stderr.write(f"sbert-desktop: {text}\n")
+        sys.stderr.flush()
 
 
 def fail(error: SbertDesktopError, as_json: bool) -> None:
     """Writes a known problem: one plain line, and an object where JSON was asked for."""
     say(str(error))
     if as_json:
-        emit({"error": {"code": error.code, "message": error.message, "hint": error.hint}})
+        try:
+            emit({"error": {"code": error.code, "message": error.message, "hint": error.hint}})
+        except (OSError, SbertDesktopError):
+            silence()
+
+
+def _write(text: str) -> None:
+    with _reported():
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "standard output is closed")
+        sys.stdout.write(text)
+
+
+@contextlib.contextmanager
+def _reported() -> Iterator[None]:
+    """Makes a known problem of an answer that cannot be written; a closed pipe stays what it is."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        silence()
+        raise SbertDesktopError(
+            "output-unwritable",
+            f"The answer could not be written: {error.strerror or error}.",
+            "See whether the disk is full, or send the answer elsewhere.",
+        ) from error
 
 
 def path_fields(path: Path | bytes) -> dict[str, str]:

@@ -4,20 +4,41 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import NoReturn
 
 from sbert_desktop import __version__
+from sbert_desktop.errors import UsageError
 
 _POOLINGS = ("mean", "cls", "max", "mean_sqrt_len")
 
 
+class _Parser(argparse.ArgumentParser):
+    """Raises what is wrong with the arguments, so that it is reported as every other problem is."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises it.
+
+        Raises:
+            UsageError: ``bad-arguments``.
+        """
+        raise UsageError("bad-arguments", f"{message[:1].upper()}{message[1:]}.", f"See '{self.prog} --help'.")
+
+
+def _path(text: str) -> Path:
+    """Gives a path; an empty text is refused, for ``Path("")`` would be the folder one happens to be in."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name of a file or folder is empty")
+    return Path(text)
+
+
 def build_parser() -> argparse.ArgumentParser:
-    """Gives the parser of all commands."""
+    """Gives the parser of all commands; it raises UsageError ``bad-arguments``."""
     common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
-    common.add_argument("--library", type=Path, metavar="DIR", help="the library's folder (or SBERT_DESKTOP_LIBRARY)")
+    common.add_argument("--library", type=_path, metavar="DIR", help="the library's folder (or SBERT_DESKTOP_LIBRARY)")
     common.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
     common.add_argument("--quiet", action="store_true", help="no progress on standard error")
 
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="sbert-desktop",
         parents=[common],
         description="Explore your own folders by meaning, offline. Without a command it opens the window.",
@@ -29,7 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
         return commands.add_parser(name, help=text, description=text, parents=[common])
 
     index = add("index", "Add folders, or bring all known folders up to date.")
-    index.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="folders to add")
+    index.add_argument("paths", nargs="*", type=_path, metavar="PATH", help="folders to add")
     index.add_argument("--words-only", action="store_true", help="do not encode: findable by words only")
     index.add_argument(
         "--confirm-removals", action="store_true", help="files that are gone in great number were deleted"
@@ -44,21 +65,21 @@ def build_parser() -> argparse.ArgumentParser:
     _search_options(search)
 
     similar = add("similar", "Find documents like a file.")
-    similar.add_argument("path", type=Path, metavar="PATH")
+    similar.add_argument("path", type=_path, metavar="PATH")
     similar.add_argument("--top", type=int, default=10, metavar="K", help="how many documents (default 10)")
 
     extract = add("extract", "Show the text that would be indexed; needs no library.")
-    extract.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files or folders")
+    extract.add_argument("paths", nargs="+", type=_path, metavar="PATH", help="files or folders")
 
     forget = add("forget", "Take a folder out of the library and erase its text; its files are untouched.")
-    forget.add_argument("path", type=Path, metavar="PATH")
+    forget.add_argument("path", type=_path, metavar="PATH")
     forget.add_argument(
         "--no-wait", action="store_true", help="fail at once when another process writes to the library"
     )
 
     encode = add("encode", "Encode the lines of a text file into a NumPy array.")
-    encode.add_argument("file", type=Path, metavar="F.txt")
-    encode.add_argument("-o", "--output", type=Path, required=True, metavar="OUT.npy")
+    encode.add_argument("file", type=_path, metavar="F.txt")
+    encode.add_argument("-o", "--output", type=_path, required=True, metavar="OUT.npy")
     encode.add_argument("--pooling", choices=_POOLINGS, default=None, help="another pooling than the model's own")
     encode.add_argument("--prompt", default="", help="text put before every line")
 
@@ -72,7 +93,7 @@ def build_parser() -> argparse.ArgumentParser:
 def _search_options(search: argparse.ArgumentParser) -> None:
     search.add_argument("--top", type=int, default=10, metavar="K", help="how many documents (default 10)")
     search.add_argument("--mode", choices=("hybrid", "semantic", "keyword"), default="hybrid")
-    search.add_argument("--folder", type=Path, metavar="P", help="only in this folder")
+    search.add_argument("--folder", type=_path, metavar="P", help="only in this folder")
     search.add_argument("--type", action="append", default=[], metavar="EXT", help="only this kind of file; repeatable")
     search.add_argument("--after", metavar="D", help="on or after this day: 2023, 2023-05, 2023-05-31 or today")
     search.add_argument("--before", metavar="D", help="before this day")
@@ -99,7 +120,7 @@ def _evaluate(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     }
     for name, text in texts.items():
         kind = kinds.add_parser(name, help=text, description=text, parents=[common])
-        kind.add_argument("data", type=Path, metavar="DIR" if name == "retrieval" else "F.csv")
+        kind.add_argument("data", type=_path, metavar="DIR" if name == "retrieval" else "F.csv")
         if name == "retrieval":
             kind.add_argument("--mode", choices=("hybrid", "semantic", "keyword"), default="hybrid")
             kind.add_argument("--words-weight", type=float, default=0.3, metavar="W")
