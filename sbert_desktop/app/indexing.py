@@ -161,8 +161,9 @@ class _Run:
             writer.commit()
             self._send_view(force=True)
             work = [(record, self._changes(writer, record)) for record in self._records(folders)]
-            if any(changes.added or changes.changed for _, changes in work) or self._library.pending_count("")[1]:
-                self._prepare(writer)
+            unread = any(changes.added or changes.changed for _, changes in work)
+            if unread or self._library.pending_count("")[1] or self._other_encoder():
+                self._prepare(writer, unread=unread)
             else:
                 self._prepare_if_ready(writer)
             self._apply(writer, work)
@@ -233,8 +234,13 @@ class _Run:
 
     # ------------------------------------------------------------- encoder and splitting
 
-    def _prepare(self, writer: Writer) -> None:
-        """Waits for the encoder; without one, texts are still cut and found by words."""
+    def _other_encoder(self) -> bool:
+        """Says whether the library's vectors are another encoder's than the one of the settings."""
+        active = self._library.active_space()
+        return active is not None and self._session.expected_fingerprint() not in ("", active.fingerprint)
+
+    def _prepare(self, writer: Writer, *, unread: bool) -> None:
+        """Waits for the encoder; without one, texts are still cut and found by words, old and new ones alike."""
         self._context.progress("Preparing the model", 0, None)
         try:
             encoder = self._session.encoder()
@@ -242,8 +248,9 @@ class _Run:
             from sbert_desktop.encoder.hashing import HashingEncoder
 
             self._tally.notices.append(f"{error.message} Only words can be searched until there is a model.")
-            self._split_with = (HashingEncoder().tokenizer, SplitRules(max_tokens=_WORDS_ONLY_TOKENS))
-            writer.use_space(_WORDS_ONLY, self._split_with[0].key, self._split_with[1])
+            if unread:
+                rules = SplitRules(max_tokens=_WORDS_ONLY_TOKENS)
+                self._cut_with(writer, _WORDS_ONLY, HashingEncoder().tokenizer, rules)
             return
         self._use(writer, encoder)
 
@@ -254,10 +261,13 @@ class _Run:
 
     def _use(self, writer: Writer, encoder: Encoder) -> None:
         self._encoder = encoder
-        rules = self._session.rules(encoder)
-        self._split_with = (encoder.tokenizer, rules)
-        writer.use_space(encoder.info, encoder.tokenizer.key, rules)
+        self._cut_with(writer, encoder.info, encoder.tokenizer, self._session.rules(encoder))
         self._tally.notices += [notice for notice in encoder.info.notices if notice not in self._tally.notices]
+
+    def _cut_with(self, writer: Writer, info: EncoderInfo, tokenizer: Tokenizer, rules: SplitRules) -> None:
+        """Makes a space the active one and cuts every stored text that was not cut for it yet."""
+        self._split_with = (tokenizer, rules)
+        writer.use_space(info, tokenizer.key, rules)
         for content in writer.resegment_needed():
             self._context.check()
             writer.put_passages(content, self._split(self._library.text_of(content)))

@@ -26,7 +26,7 @@ def library_view(session: Session, *, indexing: bool = False) -> LibraryView:
     for record in library.folders(fingerprint):
         if record.state == "leaving":
             continue
-        if not record.path.is_dir():
+        if not os.path.isdir(record.path):  # a folder that is closed to us is no error here
             state = "missing"
         elif record.last_scan is None:
             state = "indexing" if indexing else "waiting"

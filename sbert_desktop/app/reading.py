@@ -23,7 +23,7 @@ def read_files(session: Session, paths: Sequence[Path], context: JobContext) -> 
     """
     files: list[SourceFile] = []
     for path in paths:
-        if path.is_dir():
+        if os.path.isdir(path):
             found = scan(Path(os.path.abspath(path)), context, hidden=session.settings.flag("indexing.hidden"))
             files += sorted(found.files.values(), key=lambda file: os.fsencode(file.path))
         else:
@@ -51,6 +51,7 @@ def read_file(session: Session, path: Path) -> ExtractedText:
         UsageError: ``file-missing`` or ``not-a-file``.
         ExtractionError: It could not be read; the code says why.
     """
+    _source(path)
     for _, text, problem in read_files(session, [path], NullContext()):
         if text is not None:
             return text

@@ -125,7 +125,7 @@ def compare(found: Scan, known: Mapping[bytes, Known], *, confirm_removals: bool
     """Compares a walk with what the library knows of the folder.
 
     A file is unchanged when size and modification time are. A vanished and a new file with the
-    same device, inode, size and time are one moved file. Many files gone at once are kept and
+    same device, inode, size, time and type are one moved file. Many files gone at once are kept and
     counted in ``removed_pending`` unless ``confirm_removals``.
     """
     changes = Changes()
@@ -139,8 +139,10 @@ def compare(found: Scan, known: Mapping[bytes, Known], *, confirm_removals: bool
     for path, file in found.files.items():
         entry_or_none = known.get(path)
         if entry_or_none is None:
-            old = by_identity.pop((file.device, file.inode, file.size, file.mtime_ns), None)
-            if old is not None:
+            identity = (file.device, file.inode, file.size, file.mtime_ns)
+            old = by_identity.get(identity)
+            if old is not None and _type(old) == _type(path):  # another type is read in another way
+                del by_identity[identity]
                 changes.moved.append((gone.pop(old).id, file))
             else:
                 changes.added.append(file)
@@ -155,6 +157,10 @@ def compare(found: Scan, known: Mapping[bytes, Known], *, confirm_removals: bool
         changes.removed = [entry.id for entry in gone.values()]
         changes.removed_contents = [entry.content for entry in gone.values() if entry.content is not None]
     return changes
+
+
+def _type(path: bytes) -> bytes:
+    return os.path.splitext(path)[1].lower()
 
 
 def root_problem(folder: Path, known_count: int) -> str:

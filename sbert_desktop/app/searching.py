@@ -61,6 +61,7 @@ def run_search(session: Session, query: Query, *, wait_for_model: bool = True) -
         vector = None
         if snapshot.passages:
             notes.append("Nothing is findable by meaning yet; these were found by their words.")
+    notes += _honest_notes(session, query, vector is not None)
     results = search(snapshot, query, vector)
     view = _view(session, snapshot, query, results, began, notes)
     if vector is not None and view.embedded < view.passages:
@@ -68,11 +69,25 @@ def run_search(session: Session, query: Query, *, wait_for_model: bool = True) -
     return view
 
 
+def _honest_notes(session: Session, query: Query, by_meaning: bool) -> list[str]:
+    """Says what keeps documents from being found that the person may expect."""
+    notes = []
+    folder = query.filters.folder
+    if folder is not None and not any(
+        folder.is_relative_to(record.path) or record.path.is_relative_to(folder) for record in session.library.folders()
+    ):
+        notes.append(f"No folder of the library lies in {display_path(folder)}.")
+    active = session.library.active_space()
+    if by_meaning and active is not None and active.fingerprint != session.fingerprint():
+        notes.append("The library was last updated with another model; newer documents are found after an update.")
+    return notes
+
+
 def run_similar(session: Session, path: Path, *, top: int = 10) -> SearchView:
     """Finds the documents that are most like one file, which need not be in the library.
 
     Raises:
-        UsageError: ``bad-top``; the file is missing.
+        UsageError: ``bad-top``, ``file-missing``, ``not-a-file`` or ``nothing-by-meaning``.
         ExtractionError: A file outside the library could not be read.
         EncoderError: There is no model and the file has no vectors.
     """
@@ -89,6 +104,8 @@ def run_similar(session: Session, path: Path, *, top: int = 10) -> SearchView:
     else:
         vector, exclude = _mean(_encode_file(session, real)), []
         snapshot = session.snapshot()
+    if not len(snapshot.vectors):
+        raise UsageError("nothing-by-meaning", "Nothing in the library is findable by meaning yet.", "Index it first.")
     results = similar(snapshot, vector, top=top, exclude=exclude)
     query = Query("", mode=Mode.SEMANTIC, top=top)
     return _view(session, snapshot, query, results, began, [])
@@ -286,7 +303,7 @@ def _current_place(places: Sequence[SourceFile]) -> tuple[SourceFile, str]:
         try:
             status = os.stat(place.path)
         except OSError:
-            gone = "gone" if place.path.parent.exists() else "offline"
+            gone = "gone" if os.path.exists(place.path.parent) else "offline"
             fallback = fallback or (place, gone)
             continue
         if status.st_size == place.size and status.st_mtime_ns == place.mtime_ns:

@@ -142,6 +142,18 @@ class Session:
         """Gives the encoder if it is prepared, else None at once."""
         return self._encoder
 
+    def expected_fingerprint(self) -> str:
+        """Gives the fingerprint of the encoder of the settings without waiting for it; "" when there is none."""
+        encoder = self._encoder
+        if encoder is not None:
+            return encoder.info.fingerprint
+        from sbert_desktop.encoder import expected_fingerprint
+
+        try:
+            return expected_fingerprint(backend=self.settings.text("advanced.encoder"), pooling=self._pooling)
+        except EncoderError:
+            return ""
+
     def encoder_state(self) -> tuple[str, str]:
         """Gives (``preparing`` | ``ready`` | ``failed``, one plain line)."""
         if not self._encoder_done.is_set():

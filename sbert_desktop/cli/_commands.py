@@ -89,6 +89,10 @@ def status(options: argparse.Namespace) -> None:
         space = session.library.active_space()
         stale = sum(folder.documents - folder.embedded for folder in view.folders)
         model = listed[0] if listed else view.model
+        # What was indexed with another model says so: its space, not the model that is installed now.
+        if space is not None and session.expected_fingerprint() not in ("", space.fingerprint):
+            model = dataclasses.replace(model, name=space.name, dimension=space.dimension, max_tokens=0, pooling="")
+            output.say("The library was last updated with another model; run 'index' to bring it up to date.")
         if _json(options):
             output.emit(
                 {
@@ -131,8 +135,10 @@ def status(options: argparse.Namespace) -> None:
                 f"{folder.state}"
             )
         recall = f", recall@10 {health.recall_at_10:.3f}" if health.recall_at_10 is not None else ""
+        facts = [f"{model.dimension} dimensions"] if model.dimension else ["not installed"]
+        facts += [f"{model.max_tokens} tokens", f"{model.pooling} pooling"] if model.max_tokens else []
         output.line(
-            f"Model {model.name}, {model.dimension} dimensions, {model.max_tokens} tokens, {model.pooling} pooling. "
+            f"Model {model.name}, {', '.join(facts)}. "
             f"Search is {'exact' if health.kind == 'exact' else 'by the index'} over {health.rows:,} rows{recall}."
         )
         for notice in view.notices:
@@ -254,7 +260,7 @@ def search(options: argparse.Namespace) -> None:
                 types=tuple(kind.lower().lstrip(".") for kind in options.type),
                 after=_day(options.after),
                 before=_day(options.before),
-                languages=tuple(options.language),
+                languages=tuple(code.lower() for code in options.language),
             ),
         )
         view = run_search(session, query)

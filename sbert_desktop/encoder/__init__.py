@@ -10,7 +10,7 @@ from sbert_desktop.domain import Child, Encoder, JobContext, Vectors
 from sbert_desktop.encoder.hashing import HashingEncoder
 from sbert_desktop.encoder.pacing import EncodeStats, Gate
 
-__all__ = ["EncodeStats", "Gate", "HashingEncoder", "PacedEncoder", "open_encoder"]
+__all__ = ["EncodeStats", "Gate", "HashingEncoder", "PacedEncoder", "expected_fingerprint", "open_encoder"]
 
 
 class PacedEncoder(Encoder, Protocol):
@@ -32,6 +32,17 @@ class PacedEncoder(Encoder, Protocol):
     def set_pace(self, *, gentle: bool) -> None:
         """Gentle: bulk uses half the cores, from the next batch on. Queries always use all."""
         ...
+
+
+def expected_fingerprint(*, backend: str = "auto", pooling: str | None = None) -> str:
+    """Gives the fingerprint that :func:`open_encoder` will give the bundled model, without opening it (0.1 s).
+
+    Raises:
+        EncoderError: ``model-missing``, ``model-refused`` or ``model-unsupported``.
+    """
+    from sbert_desktop.encoder import opening
+
+    return opening.expected_fingerprint(backend=backend, pooling=pooling)
 
 
 def open_encoder(

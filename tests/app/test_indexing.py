@@ -225,3 +225,45 @@ def test_forgotten_while_hidden_comes_back_or_goes(session, folder):
     report = run_index(session, IndexRequest(), NullContext())
     assert report.documents == 0
     assert session.library.folders() == ()
+
+
+def test_similar_says_when_nothing_has_vectors_and_refuses_a_folder(session, folder):
+    with pytest.raises(UsageError) as told:
+        run_similar(session, folder / "garden" / "tools.txt")
+    assert told.value.code == "nothing-by-meaning"
+    with pytest.raises(UsageError) as told:
+        run_similar(session, folder / "garden")
+    assert told.value.code == "not-a-file"
+
+
+def test_file_renamed_to_a_type_that_is_read_is_read(session, folder):
+    (folder / "log.unread").write_text("The barometer fell all night.\n")
+    index(session, folder)
+    assert found(session, "barometer", mode=Mode.KEYWORD) == []
+    os.rename(folder / "log.unread", folder / "log.txt")
+    index(session)
+    assert found(session, "barometer", mode=Mode.KEYWORD) == ["log.txt"]
+
+
+def test_search_in_a_folder_that_is_not_in_the_library_says_so(session, folder, tmp_path):
+    index(session, folder)
+    for place, known in ((folder / "garden", True), (tmp_path, True), (tmp_path / "elsewhere", False)):
+        view = run_search(session, Query("compost", filters=Filters(folder=place)))
+        assert any("No folder of the library" in note for note in view.notes) != known
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")
+def test_hit_in_a_folder_that_is_closed_to_us_is_offline(session, folder, monkeypatch):
+    index(session, folder)
+    refused = PermissionError(13, "Permission denied")
+    real = os.stat
+
+    def stat(path, *arguments, **options):
+        if str(folder) in os.fsdecode(path) if not isinstance(path, int) else False:
+            raise refused
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", stat)
+    view = run_search(session, Query("sourdough"))
+    assert view.documents[0].state == "offline"
+    assert library_view(session).folders[0].state == "missing"

@@ -126,3 +126,13 @@ def test_vanished_and_emptied_roots_are_offline(tmp_path):
     (tmp_path / "empty").mkdir()
     assert root_problem(tmp_path / "empty", 5) == "empty"
     assert root_problem(tmp_path / "empty", 0) == ""
+
+
+def test_file_renamed_to_another_type_is_read_again(folder):
+    known = known_of(scan(folder, NullContext()))
+    os.rename(folder / "a.txt", folder / "a.md")
+    os.rename(folder / "b.txt", folder / "B.TXT")
+    changes = compare(scan(folder, NullContext()), known)
+    assert [f.path.name for f in changes.added] == ["a.md"]
+    assert [f.path.name for _, f in changes.moved] == ["B.TXT"]
+    assert changes.removed == [known[os.fsencode(folder / "a.txt")].id]
