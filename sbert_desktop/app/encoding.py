@@ -31,7 +31,7 @@ def encode_file(
         UsageError: ``file-missing``, ``file-unreadable``, ``no-lines``, ``output-unwritable``.
     """
     try:
-        lines = file.read_text("utf-8-sig").splitlines()
+        lines = _lines(file)
     except FileNotFoundError:
         raise UsageError("file-missing", f"There is no file {display_path(file)}.", "Check the name.") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -40,6 +40,8 @@ def encode_file(
         ) from None
     if not lines:
         raise UsageError("no-lines", f"{display_path(file)} is empty.", "Write one text a line.")
+    if output.exists() and not output.is_file():  # /dev/full must not become a file
+        raise UsageError("output-unwritable", f"{display_path(output)} is not a file.", "Choose another place.")
     if not output.parent.is_dir():
         raise UsageError("output-unwritable", f"There is no folder {display_path(output.parent)}.", "Make it first.")
     encoder = session.encoder() if pooling is None else session.encoder_with(pooling=pooling)
@@ -60,6 +62,12 @@ def encode_file(
         "device": encoder.info.device,
         "notices": list(encoder.info.notices),
     }
+
+
+def _lines(file: Path) -> list[str]:
+    """Cuts at line ends only: a form feed or U+2028 inside a text ends no line, as no other tool counts one there."""
+    lines = file.read_text("utf-8-sig").split("\n")  # read_text makes one of all three line ends
+    return lines if lines[-1] else lines[:-1]
 
 
 def _write(output: Path, vectors: np.ndarray) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import tempfile
 import time
 from collections.abc import Sequence
@@ -54,7 +55,15 @@ def run_sts(session: Session, file: Path, context: JobContext) -> dict[str, obje
     began = time.monotonic()
     first, second, gold = _columns(file, "sts")
     scores = np.array([_number(file, row, value) for row, value in enumerate(gold, 2)])
+    if len(set(scores.tolist())) < 2:
+        raise UsageError(
+            "one-score", f"All scores in {display_path(file)} are equal, so nothing can be ranked.", "Add other scores."
+        )
     cosines = _cosines(session.encoder(), first, second, context)
+    if not np.ptp(cosines):
+        raise UsageError(
+            "one-score", f"All pairs in {display_path(file)} are equally similar.", "Add pairs of other texts."
+        )
     return {
         "spearman_cosine": spearman(cosines, scores),
         "pearson_cosine": pearson(cosines, scores),
@@ -220,6 +229,19 @@ def _beir(
                 f"There is no {name} in {display_path(folder)}.",
                 "A retrieval set holds corpus.jsonl, queries.jsonl and qrels.tsv.",
             )
+    try:
+        return _beir_files(folder)
+    except (ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
+        raise UsageError(
+            "bad-retrieval-set",
+            f"The files in {display_path(folder)} are not in BEIR's form ({type(error).__name__}: {error}).",
+            "corpus.jsonl has _id, title, text; queries.jsonl _id, text; qrels.tsv query, document, gain.",
+        ) from None
+
+
+def _beir_files(
+    folder: Path,
+) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]], dict[str, dict[str, float]]]:
     with open(folder / "corpus.jsonl", encoding="utf-8") as stream:
         rows = [json.loads(line) for line in stream if line.strip()]
     corpus = [(str(row["_id"]), str(row.get("title") or ""), str(row.get("text") or "")) for row in rows]
@@ -258,13 +280,21 @@ def _columns(file: Path, kind: str) -> tuple[list[str], list[str], list[str]]:
         chosen.append(name)
     if not rows:
         raise UsageError("no-rows", f"{display_path(file)} has no rows.", "Add at least two.")
-    first, second, third = ([str(row[name] or "") for row in rows] for name in chosen)
+    for line, row in enumerate(rows, 2):
+        if any(row[name] is None for name in chosen):
+            raise UsageError(
+                "row-short", f"Line {line} of {display_path(file)} has too few columns.", "Correct the line."
+            )
+    first, second, third = ([str(row[name]) for row in rows] for name in chosen)
     return first, second, third
 
 
 def _number(file: Path, row: int, value: str) -> float:
     try:
-        return float(value)
+        number = float(value)
+        if not math.isfinite(number):
+            raise ValueError
+        return number
     except ValueError:
         raise UsageError(
             "not-a-number",

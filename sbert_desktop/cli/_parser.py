@@ -31,9 +31,16 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
+def _weight(text: str) -> float:
+    value = float(text)
+    if not 0.0 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1")
+    return value
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Gives the parser of all commands; it raises UsageError ``bad-arguments``."""
-    common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    common = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     common.add_argument("--library", type=_path, metavar="DIR", help="the library's folder (or SBERT_DESKTOP_LIBRARY)")
     common.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
     common.add_argument("--quiet", action="store_true", help="no progress on standard error")
@@ -46,7 +53,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"sbert-desktop {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
-    def add(name: str, text: str) -> argparse.ArgumentParser:
+    def add(name: str, text: str) -> _Parser:
         return commands.add_parser(name, help=text, description=text, parents=[common])
 
     index = add("index", "Add folders, or bring all known folders up to date.")
@@ -103,14 +110,14 @@ def _search_options(search: argparse.ArgumentParser) -> None:
     search.add_argument("--by", choices=("document", "passage"), default="document")
     search.add_argument(
         "--words-weight",
-        type=float,
+        type=_weight,
         default=None,
         metavar="W",
         help="weight of words in hybrid mode, 0 to 1 (default: the setting, 0.3)",
     )
 
 
-def _evaluate(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+def _evaluate(parser: _Parser, common: _Parser) -> None:
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
     texts = {
         "sts": "Spearman of cosine against graded pairs (sentence1,sentence2,score).",
@@ -123,4 +130,4 @@ def _evaluate(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
         kind.add_argument("data", type=_path, metavar="DIR" if name == "retrieval" else "F.csv")
         if name == "retrieval":
             kind.add_argument("--mode", choices=("hybrid", "semantic", "keyword"), default="hybrid")
-            kind.add_argument("--words-weight", type=float, default=0.3, metavar="W")
+            kind.add_argument("--words-weight", type=_weight, default=0.3, metavar="W")

@@ -259,3 +259,45 @@ def test_interrupt_ends_with_130_and_keeps_what_was_committed(tmp_path, folder):
     if process.returncode == 130:
         assert "What was committed stays" in err
     assert "Traceback" not in err
+
+
+def test_encode_gives_a_row_for_each_line_and_spares_special_files(run, tmp_path):
+    import numpy as np
+
+    (tmp_path / "lines.txt").write_bytes("a\fb\r\nc\u2028d\n\nlast".encode())
+    status, answer, _ = run("encode", tmp_path / "lines.txt", "-o", tmp_path / "out.npy", "--json")
+    assert (status, answer["n"]) == (0, 4)
+    assert np.load(tmp_path / "out.npy").shape[0] == 4
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        status, answer, _ = run("encode", tmp_path / "lines.txt", "-o", tmp_path / "pipe", "--json")
+        assert (status, answer["error"]["code"]) == (1, "output-unwritable")
+        assert not (tmp_path / "pipe").is_file()
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "code"),
+    [
+        ("sts", "sentence1,sentence2,score\na b,a b,1\n", "one-score"),
+        ("sts", "sentence1,sentence2,score\na b,a b,1\nc d,e f,nan\n", "not-a-number"),
+        ("triplets", "anchor,positive,negative\na,b\n", "row-short"),
+    ],
+)
+def test_judged_data_that_measures_nothing_is_refused(run, tmp_path, kind, text, code):
+    (tmp_path / "data.csv").write_text(text)
+    status, answer, _ = run("evaluate", kind, tmp_path / "data.csv", "--json")
+    assert (status, answer["error"]["code"]) == (1, code)
+
+
+def test_retrieval_set_in_another_form_is_refused(run, tmp_path):
+    (tmp_path / "corpus.jsonl").write_text('{"title": "no id"}\n')
+    (tmp_path / "queries.jsonl").write_text("[]\n")
+    (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n")
+    status, answer, _ = run("evaluate", "retrieval", tmp_path, "--json")
+    assert (status, answer["error"]["code"]) == (1, "bad-retrieval-set")
+
+
+@pytest.mark.parametrize("weight", ["nan", "-0.1", "5"])
+def test_weight_of_words_outside_its_range_is_wrong_usage(run, weight):
+    status, answer, _ = run("search", "choir", "--words-weight", weight, "--json")
+    assert (status, answer["error"]["code"]) == (2, "bad-arguments")
