@@ -61,7 +61,7 @@ class Setting:
         if type(value) is not kind:
             raise UsageError(
                 "setting-invalid",
-                f"{self.key} must be a {kind.__name__}, not {value!r}.",
+                f"{self.key} must be {_KINDS[kind]}, not {value!r}.",
                 f"The default is {self.default!r}.",
             )
         if self.choices and value not in {key for key, _ in self.choices}:
@@ -74,6 +74,8 @@ class Setting:
         assert isinstance(value, bool | int | float | str)
         return value
 
+
+_KINDS: dict[type, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "a word"}
 
 GROUPS = {
     "appearance": "Appearance",
@@ -304,9 +306,10 @@ class Settings:
 def _parse(setting: Setting, text: str) -> Value:
     if isinstance(setting.default, bool):
         return text.lower() in {"1", "true", "yes", "on"}
-    if isinstance(setting.default, int):
-        return int(text)
-    return float(text) if isinstance(setting.default, float) else text
+    try:
+        return type(setting.default)(text)
+    except ValueError:
+        return text  # what was meant as a number and is none: the check names the setting
 
 
 def _toml(value: object) -> str:

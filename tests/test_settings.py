@@ -76,3 +76,9 @@ def test_schema_is_complete():
         assert setting.group in GROUPS
         assert setting.label
         assert setting.checked(setting.default) == setting.default
+
+
+def test_environment_that_makes_no_sense_is_named(file, monkeypatch):
+    monkeypatch.setenv("SBERT_DESKTOP_ADVANCED_EXACT_BELOW", "many")
+    with pytest.raises(UsageError, match=r"advanced\.exact_below must be a whole number, not 'many'"):
+        Settings(file).number("advanced.exact_below")

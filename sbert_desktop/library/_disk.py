@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -87,8 +88,8 @@ def is_network(path: Path) -> bool:
 def minimum_free(path: Path) -> int:
     """Gives how many bytes must stay free: 500 MB or 2 %, whichever is more, or what the environment says."""
     named = os.environ.get(MIN_FREE_VARIABLE)
-    if named is not None:
-        return int(float(named) * 1_000_000)
+    with contextlib.suppress(ValueError, OverflowError):  # a word that is no number says nothing
+        return int(float(named or "") * 1_000_000)
     return int(max(MIN_FREE_BYTES, MIN_FREE_SHARE * shutil.disk_usage(path).total))
 
 
@@ -133,6 +134,16 @@ def read_only(path: Path, detail: str = "") -> LibraryError:
     )
 
 
+def unreadable(path: Path, detail: str = "") -> LibraryError:
+    """Gives the error for a library of which a part is closed to us, or that the disk does not give."""
+    return LibraryError(
+        "library-unreadable",
+        f"The library {short_path(path)} cannot be read.",
+        "Check the permissions of its folder and files, and the disk that it lies on.",
+        detail,
+    )
+
+
 @contextmanager
 def known_errors(path: Path) -> Iterator[None]:
     """Turns what SQLite and the disk say into known problems; everything else passes unchanged."""
@@ -154,7 +165,10 @@ def known_errors(path: Path) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise disk_full(path, str(error)) from error
         if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            raise read_only(path, str(error)) from error
+            closed = _closed(path) or _closed(error.filename)
+            raise (unreadable if closed else read_only)(path, str(error)) from error
+        if error.errno is not None and _lies_in(path, error.filename):
+            raise unreadable(path, str(error)) from error
         raise
 
 
@@ -193,13 +207,30 @@ def _of_sqlite(path: Path, error: sqlite3.DatabaseError) -> LibraryError | None:
     if nonsense:
         return damaged(path, nonsense[0])  # never the whole message: it may quote a document
     if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return read_only(path, f"{name}: {error}")
+        closed = _closed(path) or _closed(path / "catalog.sqlite")
+        return (unreadable if closed else read_only)(path, f"{name}: {error}")
     if primary == sqlite3.SQLITE_IOERR:
-        hint = "Check the disk and its connection, then try again."
-        return LibraryError("library-unreadable", f"The disk with {short_path(path)} reported an error.", hint, name)
+        return unreadable(path, name)
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LibraryBusy("library-busy", "Another program is writing to the library.", "Try again in a moment.", name)
     return None
+
+
+def _closed(path: object) -> bool:
+    """Says whether a file or folder that is there may not be read."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        return False
+    try:
+        os.lstat(path)
+    except PermissionError:
+        return True  # a folder above it is closed
+    except OSError:
+        return False
+    return not os.access(path, os.R_OK)
+
+
+def _lies_in(path: Path, file: object) -> bool:
+    return isinstance(file, str | bytes | os.PathLike) and Path(os.fsdecode(file)).is_relative_to(path)
 
 
 def _no_room(path: Path) -> bool:

@@ -72,9 +72,11 @@ def open_library(
             ``library-readonly``, ``library-network-share`` or ``disk-full``.
     """
     path = Path(os.path.abspath(path.expanduser()))
-    exists = (path / _schema.CATALOG).exists()
+    exists = _catalog_exists(path)
     if not exists and (not create or read_only):
-        raise LibraryError("library-missing", f"There is no library in {short_path(path)}", "Choose another folder.")
+        raise LibraryError(
+            "library-missing", f"There is no library in {short_path(path)}", "Index a folder first, or choose another."
+        )
     mode = _mode(path, exists, read_only)
     with _disk.known_errors(path):
         if mode == "rw":
@@ -82,10 +84,19 @@ def open_library(
             if not exists:
                 os.chmod(path, 0o700)
                 _disk.check_room(path)
-        _check_version(path, mode, exists)
-        if mode == "rw" and not exists:
+        version = _check_version(path, mode, exists)
+        # A process that was killed while it made the catalog leaves an empty one, and nothing beside it.
+        if mode == "rw" and not version and not (path / "spaces").exists():
             _schema.create(path)
     return Library(path, mode, exact_below, index_from, extractor_version)
+
+
+def _catalog_exists(path: Path) -> bool:
+    """Says whether there is a catalog; a folder that does not tell is no missing library."""
+    try:
+        return (path / _schema.CATALOG).exists()
+    except PermissionError as error:
+        raise _disk.unreadable(path, str(error)) from error
 
 
 def _mode(path: Path, exists: bool, read_only: bool | None) -> str:
@@ -101,7 +112,12 @@ def _mode(path: Path, exists: bool, read_only: bool | None) -> str:
             )
         return "rw"
     if not exists:
-        raise _disk.read_only(path)
+        reason = "is a file" if _nearest(path).is_file() else "can only be read"
+        raise LibraryError(
+            "library-readonly",
+            f"No library can be made in {short_path(path)}: {short_path(_nearest(path))} {reason}.",
+            "Choose a folder that you may write to.",
+        )
     if writable or _size(path / (_schema.CATALOG + "-wal")):
         return "ro"  # somebody may be writing, or left a log that must be read too
     return "immutable"
@@ -129,12 +145,12 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _check_version(path: Path, mode: str, exists: bool) -> None:
-    """Refuses a newer catalog through a read-only connection, so that not one byte of it changes."""
+def _check_version(path: Path, mode: str, exists: bool) -> int:
+    """Refuses a newer catalog through a read-only connection, so that not one byte of it changes; 0: no tables yet."""
     if not exists:
-        return
+        return 0
     with closing(_schema.connect(path, mode="immutable" if mode == "immutable" else "ro")) as connection:
-        _schema.version_of(connection)
+        return _schema.version_of(connection)
 
 
 class Library:

@@ -56,6 +56,7 @@ class Writer:
         self._library = library
         self._folder = library.path
         self._changes: set[tuple[Change, int]] = set()
+        self._making_room = False
         self._space: Space | None = None
         self._connection = _schema.connect(self._folder, mode="rw")
         try:
@@ -118,8 +119,15 @@ class Writer:
         """Erases a folder for good: texts, words, vectors, backups; its files are not touched.
 
         Commits as it goes, so that a killed removal goes on where it stopped. Gives the documents
-        and passages that were removed.
+        and passages that were removed. Works on an almost full disk too, since it makes room.
         """
+        self._making_room = True
+        try:
+            return self._erase_folder(folder)
+        finally:
+            self._making_room = False
+
+    def _erase_folder(self, folder: FolderId) -> tuple[int, int]:
         self.set_folder_state(folder, "leaving")
         self.commit()
         documents, passages = _erasing.remove_files_of(self, self._connection, folder)
@@ -317,7 +325,8 @@ class Writer:
         """
         if not self._connection.in_transaction:
             return
-        _disk.check_room(self._folder)
+        if not self._making_room:
+            _disk.check_room(self._folder)
         with self._change():
             if self._space is not None:
                 self._space.sync()

@@ -341,3 +341,60 @@ def test_a_closed_library_says_so(library: Library) -> None:
     with pytest.raises(LibraryError) as caught:
         library.snapshot("fake-1")
     assert caught.value.code == "library-closed"
+
+
+def test_a_catalog_that_a_kill_left_empty_is_made(tmp_path: Path) -> None:  # R3
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / _schema.CATALOG).touch()
+    with open_library(tmp_path / "library") as library:
+        assert library.folders() == ()
+
+
+def test_an_emptied_catalog_of_a_filled_library_is_damage(tmp_path: Path) -> None:  # R9
+    path = filled(tmp_path / "library")
+    (path / _schema.CATALOG).write_bytes(b"")
+    with pytest.raises(LibraryError) as caught:
+        open_library(path)
+    assert caught.value.code == "library-damaged"
+    assert (path / _schema.CATALOG).stat().st_size == 0
+
+
+def test_a_closed_library_file_is_unreadable_and_a_write_protected_one_is_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "vectors").touch()
+    for readable, code in ((False, "library-unreadable"), (True, "library-readonly")):
+        monkeypatch.setattr(os, "access", lambda *_, readable=readable: readable)
+        with pytest.raises(LibraryError) as caught, _disk.known_errors(tmp_path):
+            raise PermissionError(13, "Permission denied", str(tmp_path / "vectors"))
+        assert caught.value.code == code
+
+
+def test_a_failing_disk_is_said_and_a_fault_elsewhere_is_not_hidden(tmp_path: Path) -> None:
+    with pytest.raises(LibraryError) as caught, _disk.known_errors(tmp_path):
+        raise OSError(5, "Input/output error", str(tmp_path / "spaces" / "x"))
+    assert caught.value.code == "library-unreadable"
+    with pytest.raises(OSError, match="elsewhere"), _disk.known_errors(tmp_path):
+        raise OSError(5, "Input/output error", "/elsewhere")
+
+
+def test_a_library_that_cannot_be_made_says_where_and_why(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LibraryError) as caught:
+        open_library(tmp_path / "file" / "library")
+    assert caught.value.code == "library-readonly"
+    assert "is a file" in caught.value.message
+
+
+def test_forgetting_works_on_an_almost_full_disk(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:  # R5
+    (folder,) = start(library, Path("/docs"))
+    with library.writer() as writer:
+        put_text(writer, folder, Path("/docs/a.txt"), ["sample text"])
+        embed_all(writer)
+    monkeypatch.setenv("SBERT_DESKTOP_MIN_FREE_MB", "1e12")
+    with library.writer() as writer:
+        assert writer.remove_folder(folder) == (1, 1)
+    assert library.folders() == ()
+    with pytest.raises(LibraryError) as caught, library.writer() as writer:
+        writer.add_folder(Path("/docs"))
+    assert caught.value.code == "disk-full"
