@@ -84,6 +84,19 @@ def test_elided_label_keeps_the_whole_text_for_tooltip_and_screen_reader(qtbot) 
     assert "document.pdf" in label.toolTip()
 
 
+def test_what_stands_behind_a_path_is_not_shortened_with_it(qtbot) -> None:
+    label = ElidedLabel("", mode=Qt.TextElideMode.ElideMiddle)
+    qtbot.addWidget(label)
+    label.set_full_text("/a/very/long/path/to/a/folder/of/documents", " · file is gone")
+    label.resize(200, 20)
+    label.show()
+    assert label.text().endswith(" · file is gone")
+    assert "…" in label.text()
+    assert label.full_text() == "/a/very/long/path/to/a/folder/of/documents · file is gone"
+    label.resize(40, 20)
+    assert label.text().endswith("…") or "…" in label.text()
+
+
 def test_chip_is_cleared_by_its_cross_and_by_delete(qtbot) -> None:
     chip = Chip("Type", object_name="chip")
     qtbot.addWidget(chip)

@@ -90,7 +90,9 @@ def test_pause_is_shown_at_once_and_continues(make_window, qtbot) -> None:
     assert window.status.pause.label() == "Continue"
     assert window.status.text.full_text().startswith("Paused at")
     assert window.page("library").progress.pause.label() == "Continue"
+    assert "Paused" in [card._state.full_text() for card in window.page("library")._cards.values()]
     window.status.pause.click()
+    assert "Paused" not in [card._state.full_text() for card in window.page("library")._cards.values()]
     assert ("resume",) in fake(window).calls
     assert window.status.pause.label() == "Pause"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -40,6 +41,7 @@ class LibraryPage(Page):
         super().__init__(desk)
         self._cards: dict[Path, FolderCard] = {}
         self._number = 0
+        self._paused = False
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -184,7 +186,7 @@ class LibraryPage(Page):
         empty = not view.folders
         self.stack.setCurrentWidget(self.welcome if empty else self.full)
         self.add.setVisible(not empty)
-        self.check.setVisible(not empty)
+        self.check.setVisible(not empty and self.desk.index_progress is None)
         self.check.setEnabled(not view.read_only)
         self.add.setEnabled(not view.read_only)
         self._show_folders(view.folders)
@@ -203,7 +205,10 @@ class LibraryPage(Page):
             card.hide()
             card.deleteLater()
         new = False
+        self._paused = self._is_paused()
         for folder in folders:
+            if self._paused and folder.state == "indexing":
+                folder = replace(folder, state="paused")  # the program says so only when it goes on
             known = self._cards.get(folder.path)
             if known is not None:
                 known.set_view(folder)
@@ -248,6 +253,12 @@ class LibraryPage(Page):
         self.check.setVisible(progress is None and self.stack.currentWidget() is self.full)
         if progress is not None:
             self.progress.set_progress(progress)
+        if self.desk.library is not None and self._paused != self._is_paused():
+            self._show_folders(self.desk.library.folders)
+
+    def _is_paused(self) -> bool:
+        progress = self.desk.index_progress
+        return progress is not None and progress.paused
 
     def _on_index_finished(self, finished: Finished) -> None:
         pending = self.desk.removals_pending

@@ -10,7 +10,7 @@ from sbert_desktop.app.views import DocumentView
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.search.model import Kind, ResultModel, date_text, heading_of, place_of, title_of
 from sbert_desktop.ui.search.passage_text import PassageText
-from sbert_desktop.ui.search.text import collapse, one_line
+from sbert_desktop.ui.search.text import one_line
 from sbert_desktop.ui.theme import Theme
 from sbert_desktop.ui.widgets import paint_bar, paint_tag, tag_width
 from sbert_desktop.ui.words import counted
@@ -124,7 +124,7 @@ class ResultDelegate(QStyledItemDelegate):
         """
         hit = self._model.hit_at(number)
         assert hit is not None
-        whole = collapse(hit.text[:800])[0]
+        whole = " ".join(hit.text[:800].split())
         room = width - TEXT_X - self._right()
         if self._model.row(number).kind is Kind.PASSAGE:
             room = width - self._passage_x(number) - self._score_width() - 12 - self._right()

@@ -266,14 +266,14 @@ class PreviewInspector(Panel):
 
     def _describe(self, document: DocumentView, hit: HitView) -> None:
         self.title.set_full_text(title_of(document))
-        pieces = [place_of(document)]
+        pieces = []
         if document.size > 0:
             pieces.append(size_words(document.size))
         if document.state in STATE_WORDS:
             pieces.append(STATE_WORDS[document.state])
         elif document.date > 0:
             pieces.append(date_text(document.date))
-        self.place.set_full_text(" · ".join(pieces))
+        self.place.set_full_text(place_of(document), "".join(f" · {piece}" for piece in pieces))
         self.place.setToolTip(plain_tip("\n".join(short_path(path) for path in document.paths or (document.path,))))
         theme_tone = {"gone": "danger", "changed": "warn", "offline": "warn"}.get(document.state, "muted")
         self._theme.set_tone(self.place, theme_tone)

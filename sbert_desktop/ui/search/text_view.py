@@ -23,7 +23,7 @@ from sbert_desktop.ui.theme import Theme
 from sbert_desktop.ui.widgets import paint_focus
 
 LINE_HEIGHT = 140.0  # per cent
-WINDOW = 20_000  # code points shown on each side of the passage; a document may hold millions
+WINDOW = 10_000  # code points shown on each side of the passage; a document may hold millions
 
 
 @dataclass(frozen=True, slots=True)

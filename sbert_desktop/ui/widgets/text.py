@@ -36,7 +36,7 @@ class ElidedLabel(Label):
                  tone: str = "", object_name: str = "", parent: QWidget | None = None) -> None:
         super().__init__("", role=role, tone=tone, object_name=object_name, parent=parent)
         self._mode = mode
-        self._full = ""
+        self._full = self._tail = ""
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.set_full_text(text)
 
@@ -44,11 +44,11 @@ class ElidedLabel(Label):
         """Gives the text as it was set."""
         return self._full
 
-    def set_full_text(self, text: str) -> None:
-        """Shows a text, shortened where it must be."""
-        self._full = text
-        self.setToolTip(plain_tip(text))
-        self.setAccessibleName(text)
+    def set_full_text(self, text: str, tail: str = "") -> None:
+        """Shows a text, shortened where it must be; ``tail`` stands behind it and is shortened last."""
+        self._full, self._tail = text + tail, tail
+        self.setToolTip(plain_tip(self._full))
+        self.setAccessibleName(self._full)
         self.updateGeometry()
         self._elide()
 
@@ -69,4 +69,9 @@ class ElidedLabel(Label):
             self._elide()
 
     def _elide(self) -> None:
-        super().setText(QFontMetrics(self.font()).elidedText(self._full, self._mode, max(0, self.width())))
+        metrics, width, tail = QFontMetrics(self.font()), max(0, self.width()), self._tail
+        room = width - metrics.horizontalAdvance(tail)
+        if tail and room < metrics.horizontalAdvance("…" * 4):
+            tail, room = "", width
+        head = self._full[: len(self._full) - len(tail)]
+        super().setText(metrics.elidedText(head, self._mode, room) + tail)
