@@ -162,7 +162,7 @@ class _Run:
             self._send_view(force=True)
             work = [(record, self._changes(writer, record)) for record in self._records(folders)]
             unread = any(changes.added or changes.changed for _, changes in work)
-            if unread or self._library.pending_count("")[1] or self._other_encoder():
+            if unread or self._library.pending_count("")[1] or self._is_behind(writer):
                 self._prepare(writer, unread=unread)
             else:
                 self._prepare_if_ready(writer)
@@ -234,10 +234,12 @@ class _Run:
 
     # ------------------------------------------------------------- encoder and splitting
 
-    def _other_encoder(self) -> bool:
-        """Says whether the library's vectors are another encoder's than the one of the settings."""
+    def _is_behind(self, writer: Writer) -> bool:
+        """Says whether vectors are another encoder's than the one in force, or a change to it was cut short."""
         active = self._library.active_space()
-        return active is not None and self._session.expected_fingerprint() not in ("", active.fingerprint)
+        if active is None:
+            return False
+        return bool(writer.resegment_needed()) or self._session.expected_fingerprint() not in ("", active.fingerprint)
 
     def _prepare(self, writer: Writer, *, unread: bool) -> None:
         """Waits for the encoder; without one, texts are still cut and found by words, old and new ones alike."""
@@ -248,7 +250,8 @@ class _Run:
             from sbert_desktop.encoder.hashing import HashingEncoder
 
             self._tally.notices.append(f"{error.message} Only words can be searched until there is a model.")
-            if unread:
+            active = self._library.active_space()
+            if unread or (active is not None and active.fingerprint == _WORDS_ONLY.fingerprint):
                 rules = SplitRules(max_tokens=_WORDS_ONLY_TOKENS)
                 self._cut_with(writer, _WORDS_ONLY, HashingEncoder().tokenizer, rules)
             return

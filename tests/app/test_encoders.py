@@ -73,6 +73,22 @@ def test_update_with_another_encoder_brings_all_texts_to_it(library, folder, mon
     assert notes == ""
 
 
+def test_change_of_encoder_that_was_killed_is_finished_by_the_next_update(library, folder, monkeypatch):
+    library(update(folder))
+    other_encoder(monkeypatch)
+
+    def begin(session):
+        encoder = session.encoder()
+        with session.library.writer() as writer:
+            writer.use_space(encoder.info, encoder.tokenizer.key, session.rules(encoder))
+
+    library(begin)
+    report = library(update())
+    assert report.unchanged == 6
+    assert report.encoded_passages == report.passages > 0
+    assert library(names("sourdough", Mode.KEYWORD))[0] == ["bread.txt"]
+
+
 def test_missing_model_hides_no_old_text_and_later_needs_no_second_reading(library, folder, no_model):
     library(update(folder))
     no_model(True)
