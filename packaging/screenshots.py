@@ -2,9 +2,14 @@
 
     python packaging/screenshots.py --library DIR --out DIR [--theme light|dark] [--scale 1|2]
                                     [--text 100] [--size 1280x800] [--fake STATE] [--only NAME]
+                                    [--query WORDS] [--show FILE]
 
 With ``--library`` the real program answers from that library; with ``--fake STATE`` (empty, full,
 indexing, paused, refused, huge, readonly, failed) canned data of the tests is shown instead.
+
+The pictures of docs/images: a HOME with the sample's folders in Documents and Notes, both indexed, then
+``--query "when do I get my deposit back" --show tenancy-agreement`` (light), and in dark
+``--query "something is eating my plants at night" --theme dark --only 02-search``.
 """
 
 from __future__ import annotations
@@ -16,6 +21,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QImage
 
 ROOT = Path(__file__).resolve().parent.parent
 FONTS = ("/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/dejavu", "/usr/share/fonts")
@@ -31,6 +40,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--size", default="1280x800", help="logical size of the window")
     parser.add_argument("--fake", default="", help="state of the canned data, instead of a library")
     parser.add_argument("--query", default="", help="words to search for")
+    parser.add_argument("--show", default="", help="choose the result whose file name holds this")
     parser.add_argument("--only", default="", help="only pictures whose name holds this")
     options = parser.parse_args(arguments)
     if not options.library and not options.fake:
@@ -129,6 +139,7 @@ class Camera:
         query = self.options.query or "when do I get my deposit back"
         window.search_for(query)
         self.settle(1.5 if self.options.fake else 4.0)
+        self.choose(self.options.show)
         self.take("02-search")
         window.show_page("models")
         self.settle(0.4)
@@ -188,6 +199,18 @@ class Camera:
         self.settle(0.3)
         self.take("13-toast")
 
+    def choose(self, part: str) -> None:
+        """Makes the first result current whose file name holds ``part``, and waits for its preview."""
+        results = self.window.page("search").page.list
+        model = results.model()
+        for number in range(model.rowCount() if part else 0):
+            document = model.data(model.index(number), model.DocumentRole)
+            if document is not None and part in document.path.name:
+                results.choose(number)
+                results.scrollToTop()
+                self.settle(2.0)
+                return
+
     # ---- plumbing
 
     def settle(self, seconds: float) -> None:
@@ -211,9 +234,23 @@ class Camera:
             return
         self.settle(0.05)
         file = self.options.out / f"{name}-{self.options.theme}{'@2x' if self.options.scale == 2 else ''}.png"
-        if not self.window.grab().save(str(file)):
+        if not few_colours(self.window.grab().toImage()).save(str(file), "PNG", 0):  # 0: as small as it gets
             raise OSError(f"{file} could not be written")
         self.taken += 1
+
+
+def few_colours(picture: QImage) -> QImage:
+    """Gives the picture in its 256 most frequent colours: a window is flat, and the file half as large."""
+    import numpy as np
+    from PySide6.QtCore import Qt
+    from PySide6.QtGui import QImage
+
+    plain = picture.convertToFormat(QImage.Format.Format_RGB32)
+    pixels = np.frombuffer(plain.constBits(), np.uint32).reshape(plain.height(), -1)[:, : plain.width()]
+    colours, counts = np.unique(pixels, return_counts=True)
+    table = [int(colour) for colour in colours[np.argsort(-counts)][:256]]
+    flags = Qt.ImageConversionFlag.ThresholdDither | Qt.ImageConversionFlag.AvoidDither
+    return plain.convertToFormat(QImage.Format.Format_Indexed8, table, flags)
 
 
 if __name__ == "__main__":
