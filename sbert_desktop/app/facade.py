@@ -33,6 +33,9 @@ class App:
     Args:
         library: Folder of the library; made when missing.
         settings: Values in force.
+
+    Raises:
+        LibraryError: The library cannot be opened. Call it off the GUI thread: opening reads the disk.
     """
 
     def __init__(self, library: Path, settings: Settings | None = None) -> None:
@@ -41,6 +44,7 @@ class App:
         self._session = Session(
             library, self.settings, interactive=True, notify=self._on_notice, on_encoder=self._on_encoder
         )
+        _ = self._session.library  # opened here, so that whoever makes the program hears why it cannot be opened
         self._jobs = Jobs(lambda event: self._post(event), lanes=("writer", "reader", "viewer", "helper"))
         self._lock = threading.Lock()
         self._history: list[str] = []

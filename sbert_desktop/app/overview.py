@@ -95,7 +95,7 @@ def index_health(session: Session, *, sample: int = 0) -> IndexHealth:
 
 
 def active_model(session: Session) -> ModelView:
-    """Describes the model in use; its state says whether it is ready, being prepared or refused."""
+    """Describes the model in use; its state says whether it is ready, being prepared, missing or refused."""
     from sbert_desktop.encoder.models import default_model_dir
 
     state, note = session.encoder_state()
@@ -110,7 +110,8 @@ def active_model(session: Session) -> ModelView:
             "",
             "",
             True,
-            state="preparing" if state == "preparing" else "refused",
+            # without a folder there is nothing whose files could have changed
+            state="preparing" if state == "preparing" else "missing" if path is None else "refused",
             note=note,
         )
     info = encoder.info

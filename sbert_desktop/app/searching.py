@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -31,6 +32,8 @@ from sbert_desktop.explore import search, similar
 
 _MARKED_DOCUMENTS, _MARKED_OTHERS = 50, 50
 _MARKED_AT_ONCE = 8
+_MAIL_HEAD = re.compile(r"(From|To|Cc|Subject|Date|Sent): ")
+_HEADING_WORDS = 3
 _MARK_CHARS = 2_000
 
 
@@ -153,7 +156,9 @@ def _mark(encoder: Encoder, query: NDArray[np.float32], hits: Sequence[HitView])
     texts: list[str] = []
     spans: dict[int, Span] = {}
     for hit in hits:
-        found = sentences(hit.text[:_MARK_CHARS])
+        text = hit.text[:_MARK_CHARS]
+        found = sentences(text)
+        found = [span for span in found if _says_something(text[span[0] : span[1]])] or found
         if len(found) == 1:
             spans[hit.passage_id] = found[0]
         for span in found if len(found) > 1 else ():
@@ -167,6 +172,16 @@ def _mark(encoder: Encoder, query: NDArray[np.float32], hits: Sequence[HitView])
                 best[passage] = cosine
                 spans[passage] = span
     return Marks(spans)
+
+
+def _says_something(sentence: str) -> bool:
+    """Tells a sentence from a heading of a word or two and from the head of a mail, which answer nothing.
+
+    Scripts that write no spaces are never too short.
+    """
+    if _MAIL_HEAD.match(sentence):
+        return False
+    return not sentence.isascii() or len(sentence.split()) > _HEADING_WORDS
 
 
 def with_marks(view: SearchView, marks: Marks) -> SearchView:

@@ -10,6 +10,7 @@ import pytest
 from sbert_desktop.app.facade import App
 from sbert_desktop.app.views import Estimate, IndexProgress, IndexReport, LibraryView, Marks, PreviewText, SearchView
 from sbert_desktop.domain import Filters, Finished, Mode, Outcome, Partial, Query
+from sbert_desktop.errors import LibraryError
 
 
 class Inbox:
@@ -90,6 +91,14 @@ def test_search_shows_hits_then_marks_then_the_whole(app, inbox, folder):
     assert whole.documents[0].hits[0].best_sentence == span
     words = {hit.text[a:b].lower() for a, b in hit.words}
     assert {"oil", "hoe", "winter"} <= words
+
+
+def test_headings_and_mail_heads_are_not_marked_where_a_sentence_stands(app, inbox, folder):
+    inbox.result(app.add_folders([folder]))
+    for query, start in (("Ada Moor keys of the flat", "The deposit"), ("watering beds", "Water early")):
+        found = inbox.result(app.search(Query(query))).documents[0].hits
+        marked = [hit.text[slice(*hit.best_sentence)] for hit in found if hit.best_sentence]
+        assert any(text.startswith(start) for text in marked), marked
 
 
 def test_newest_search_wins(app, inbox, folder):
@@ -251,3 +260,13 @@ def test_closing_in_the_middle_of_indexing_is_quick_and_loses_nothing(tmp_path, 
         assert second.result(again.update()).documents == 606
     finally:
         again.close()
+
+
+def test_a_library_that_cannot_be_opened_is_refused_when_the_program_is_made(tmp_path, settings):
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "catalog.sqlite").write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    before = threading.active_count()
+    with pytest.raises(LibraryError) as caught:
+        App(tmp_path / "library", settings)
+    assert caught.value.hint
+    assert threading.active_count() == before
