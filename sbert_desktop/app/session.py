@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from sbert_desktop.library import Library
 
 _SPECIAL_TOKENS = 2
-CONTEXT = "none"
-"""What is put before a passage when it is encoded; chosen by tests/benchmarks/retrieval.py."""
+_LOADING_SECONDS = 4.0
+"""How long a closing session waits for a model that is being loaded (0.5 to 2 s of native code)."""
+CONTEXT = "title"
+"""What is put before a passage when it is encoded. Source: docs/adr/0009-passages-and-fusion.md."""
 OVERLAP = 0
-"""Tokens of whole sentences repeated at a cut; chosen by tests/benchmarks/retrieval.py."""
+"""Tokens of whole sentences repeated at a cut. Source: the same."""
 
 
 class Session:
@@ -298,6 +300,10 @@ class Session:
             encoder.close()
         if library is not None:
             library.close()
+        starting = self._encoder_thread
+        if starting is not None and starting is not threading.current_thread():
+            # the interpreter's end would tear down native code that is still loading: the process would abort
+            starting.join(_LOADING_SECONDS)
 
 
 def cores() -> int:

@@ -8,9 +8,10 @@ import time
 import pytest
 
 from sbert_desktop.app.facade import App
+from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import Estimate, IndexProgress, IndexReport, LibraryView, Marks, PreviewText, SearchView
 from sbert_desktop.domain import Filters, Finished, Mode, Outcome, Partial, Query
-from sbert_desktop.errors import LibraryError
+from sbert_desktop.errors import EncoderError, LibraryError
 
 
 class Inbox:
@@ -270,3 +271,23 @@ def test_a_library_that_cannot_be_opened_is_refused_when_the_program_is_made(tmp
         App(tmp_path / "library", settings)
     assert caught.value.hint
     assert threading.active_count() == before
+
+
+def test_closing_waits_for_a_model_that_is_being_loaded(tmp_path, settings, monkeypatch):
+    import sbert_desktop.encoder
+
+    begun, go_on, loaded = threading.Event(), threading.Event(), []
+
+    def slow(**options):
+        begun.set()
+        go_on.wait(10)
+        loaded.append(True)
+        raise EncoderError("model-missing", "There is no model.", "")
+
+    monkeypatch.setattr(sbert_desktop.encoder, "open_encoder", slow)
+    session = Session(tmp_path / "library", settings)
+    session.start_encoder()
+    begun.wait(10)
+    threading.Timer(0.2, go_on.set).start()
+    session.close()
+    assert loaded
