@@ -384,11 +384,15 @@ class Filters:
         )
 
 
+WORDS_WEIGHT = 0.4
+"""Share of BM25 in the hybrid score. Source: docs/adr/0009-passages-and-fusion.md."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """One search as the person asked it.
 
-    ``words_weight`` in [0, 1] is the share of BM25 in the hybrid score (0.3 measured best).
+    ``words_weight`` in [0, 1] is the share of BM25 in the hybrid score.
     ``by``: ``document`` groups the passages of one document, ``passage`` does not.
     """
 
@@ -397,7 +401,7 @@ class Query:
     top: int = 10
     filters: Filters = Filters()
     by: str = "document"
-    words_weight: float = 0.3
+    words_weight: float = WORDS_WEIGHT
     passages_per_document: int = 3
 
 

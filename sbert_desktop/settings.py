@@ -113,7 +113,7 @@ SCHEMA: tuple[Setting, ...] = (
     ),
     Setting(
         "search.words_weight",
-        30,
+        40,
         "Weight of words",
         "How much exact words count beside the meaning.",
         minimum=0,

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import (
+    WORDS_WEIGHT,
     Block,
     BlockKind,
     Encoder,
@@ -105,7 +106,7 @@ def run_triplets(session: Session, file: Path, context: JobContext) -> dict[str,
 
 
 def run_retrieval(
-    session: Session, folder: Path, mode: Mode, context: JobContext, *, words_weight: float = 0.3
+    session: Session, folder: Path, mode: Mode, context: JobContext, *, words_weight: float = WORDS_WEIGHT
 ) -> dict[str, object]:
     """nDCG@10, MRR@10 and recall@100 on a BEIR folder, through a library made for it and thrown away.
 
@@ -149,7 +150,7 @@ class RetrievalSet:
         self._inner.close()
         self._scratch.cleanup()
 
-    def measure(self, mode: Mode, *, words_weight: float = 0.3) -> dict[str, object]:
+    def measure(self, mode: Mode, *, words_weight: float = WORDS_WEIGHT) -> dict[str, object]:
         """Asks all judged queries in one mode; gives the metrics and the search's 95th percentile."""
         from sbert_desktop.encoder.evaluate import mrr, ndcg, recall
         from sbert_desktop.explore import search

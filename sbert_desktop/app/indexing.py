@@ -375,6 +375,7 @@ class _Run:
 
     def _encode_all(self, writer: Writer) -> None:
         self._nothing_pending = False
+        self._send_progress(force=True)  # the first batch takes seconds: until then "Preparing the model" would stand
         while self._can_encode():
             self._obey(writer)
             self._encode_some(writer)

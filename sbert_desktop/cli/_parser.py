@@ -113,7 +113,7 @@ def _search_options(search: argparse.ArgumentParser) -> None:
         type=_weight,
         default=None,
         metavar="W",
-        help="weight of words in hybrid mode, 0 to 1 (default: the setting, 0.3)",
+        help="weight of words in hybrid mode, 0 to 1 (default: the setting, 0.4)",
     )
 
 
@@ -130,4 +130,4 @@ def _evaluate(parser: _Parser, common: _Parser) -> None:
         kind.add_argument("data", type=_path, metavar="DIR" if name == "retrieval" else "F.csv")
         if name == "retrieval":
             kind.add_argument("--mode", choices=("hybrid", "semantic", "keyword"), default="hybrid")
-            kind.add_argument("--words-weight", type=_weight, default=0.3, metavar="W")
+            kind.add_argument("--words-weight", type=_weight, default=0.4, metavar="W")

@@ -2,8 +2,8 @@
 
 Semantic is the cosine of unit vectors; keyword is BM25 of the library. Hybrid is the convex sum
 ``w * bm25 / max(bm25) + (1 - w) * minmax(cosine)`` over the union of both candidate lists. Source:
-Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"; w = 0.3 measured here
-(tests/benchmarks/retrieval.py). Runs in any thread; numpy only.
+Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"; w measured here
+(docs/adr/0009-passages-and-fusion.md). Runs in any thread; numpy only.
 """
 
 from __future__ import annotations

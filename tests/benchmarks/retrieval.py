@@ -87,12 +87,16 @@ def main() -> None:
             if not args.sweep:
                 continue
             base = session.rules(session.encoder())
+            full = base.max_tokens
             for tokens, context, overlap in (
                 (64, "none", 0),
                 (64, "none", 32),
                 (64, "title", 0),
                 (128, "none", 0),
                 (128, "title", 0),
+                (full, "none", 0),
+                (full, "title", 0),
+                (full, "title", 32),
             ):
                 rules = replace(base, max_tokens=tokens, context=context, overlap_tokens=overlap)
                 with RetrievalSet(session, folder, NullContext(), rules) as judged:
