@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from sbert_desktop.app.views import Marks
 from sbert_desktop.domain import Failure, Filters, Mode
+from sbert_desktop.settings import BY_KEY
 from sbert_desktop.ui.search.filters import DateRangeDialog, start_of
 from sbert_desktop.ui.search.model import Kind
 from sbert_desktop.ui.search.page import SearchPage
@@ -207,14 +208,15 @@ def test_the_query_is_run_again_at_most_every_three_seconds(
 def test_the_slider_sets_mode_and_weight_and_is_remembered(
     qtbot: QtBot, page: SearchPage, commands: FakeCommands
 ) -> None:
+    default = BY_KEY["search.words_weight"].default
     answer(qtbot, page)
     slider = page.balance.slider
-    assert commands.searches()[-1].words_weight == pytest.approx(0.3)
+    assert commands.searches()[-1].words_weight == pytest.approx(default / 100)
     slider.setFocus()
     QTest.keyClick(slider, Qt.Key.Key_Right)
-    assert commands.settings["search.words_weight"] == 20
+    assert commands.settings["search.words_weight"] == default - 10
     qtbot.waitUntil(lambda: len(commands.searches()) == 2, timeout=3000)
-    assert commands.searches()[-1].words_weight == pytest.approx(0.2)
+    assert commands.searches()[-1].words_weight == pytest.approx(default / 100 - 0.1)
     assert commands.searches()[-1].mode is Mode.HYBRID
     slider.setValue(0)
     qtbot.waitUntil(lambda: commands.searches()[-1].mode is Mode.KEYWORD, timeout=3000)
