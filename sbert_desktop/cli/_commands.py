@@ -264,7 +264,7 @@ def search(options: argparse.Namespace) -> None:
             ),
         )
         view = run_search(session, query)
-        if query.mode is not Mode.KEYWORD:
+        if query.mode is not Mode.KEYWORD and session.settings.flag("search.best_sentence"):
             view = with_marks(view, find_marks(session, view))
         _show_hits(options, session, view)
 
