@@ -45,6 +45,7 @@ def library_view(session: Session, *, indexing: bool = False) -> LibraryView:
                 problems=record.problems,
                 state=state,
                 last_change=record.last_change,
+                words_only=record.words_only,
             )
         )
     encoder = session.ready_encoder()

@@ -92,7 +92,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class FolderView:
-    """One folder of the library.
+    """One folder of the library. ``words_only``: the person chose not to have it encoded.
 
     ``state``: ``waiting``, ``indexing``, ``paused``, ``current``, ``missing``. ``embedded`` of
     ``documents`` are findable by meaning too.
@@ -105,6 +105,7 @@ class FolderView:
     problems: int
     state: str
     last_change: float | None = None
+    words_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

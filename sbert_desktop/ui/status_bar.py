@@ -187,9 +187,10 @@ class StatusBar(Panel):
             self.sign.show_sign("warning", "warn")
             self.text.set_full_text(f"{words.counted(missing, 'folder')} not found; the rest is up to date")
             return
-        if view.embedded < view.passages:
+        chosen = sum(folder.passages for folder in view.folders if folder.words_only)
+        left = view.passages - view.embedded - chosen
+        if left > 0:
             self.sign.show_sign("clock", "muted")
-            left = view.passages - view.embedded
             self.text.set_full_text(f"{words.counted(left, 'passage')} findable by words only")
             return
         self.sign.show_sign("check", "good")

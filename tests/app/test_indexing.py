@@ -267,3 +267,10 @@ def test_hit_in_a_folder_that_is_closed_to_us_is_offline(session, folder, monkey
     view = run_search(session, Query("sourdough"))
     assert view.documents[0].state == "offline"
     assert library_view(session).folders[0].state == "missing"
+
+
+def test_words_only_folder_says_so_in_the_library(session, folder):
+    index(session, folder, words_only=True)
+    view = library_view(session).folders[0]
+    assert view.words_only
+    assert view.state == "current"

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from sbert_desktop.app.views import IndexHealth, UnreadLanguage
+from sbert_desktop.app.views import FolderView, IndexHealth, UnreadLanguage
 from sbert_desktop.domain import Failure
 from sbert_desktop.ui import words
 from sbert_desktop.ui.library.adding import AddSheet, add_folders, language_sentence
@@ -347,3 +347,10 @@ def test_while_files_are_being_read_nobody_claims_that_all_could_be(library_wind
     fake(window).end_index(window.desk.index_job)
     qtbot.waitUntil(lambda: window.desk.index_progress is None)
     assert tab.none.title.text() == "No problems"
+
+
+def test_folder_chosen_to_be_words_only_is_up_to_date():
+    view = FolderView(Path("/x/letters"), 30, 0, 60, 0, "current", None, words_only=True)
+    assert state_words(view) == ("check", "good", "Up to date, findable by words only")
+    waiting = FolderView(Path("/x/letters"), 30, 10, 60, 0, "current", None)
+    assert "20 findable by words only" in state_words(waiting)[2]

@@ -36,6 +36,8 @@ def state_words(view: FolderView, now: float | None = None) -> tuple[str, str, s
         return "pause", "muted", "Paused"
     if view.state == "waiting":
         return "clock", "muted", "Waiting, next in line"
+    if view.words_only:
+        return "check", "good", "Up to date, findable by words only"
     if view.embedded < view.documents:
         return "clock", "muted", f"{words.count(view.documents - view.embedded)} findable by words only"
     changed = f", last change {words.ago(view.last_change, now)}" if view.last_change else ""
@@ -120,7 +122,8 @@ class FolderCard(KeyboardFocus, QFrame):
         title = display_path(view.path.name or str(view.path))
         self._title.set_full_text(title)
         self._path.set_full_text(short_path(view.path))
-        working = view.state in ("indexing", "waiting", "paused") or view.embedded < view.documents
+        unread = view.embedded < view.documents and not view.words_only
+        working = view.state in ("indexing", "waiting", "paused") or unread
         if working:
             self._number_label.setText(words.count(view.embedded))
             self._count.setText(f"of {words.counted(view.documents, 'document')}")
