@@ -10,36 +10,12 @@ import pytest
 from sbert_desktop.domain import Finished, Outcome, Partial, Progress, Started
 from sbert_desktop.errors import UsageError
 from sbert_desktop.jobs import Jobs
-
-
-class Box:
-    """Collects events and lets a test wait for one."""
-
-    def __init__(self) -> None:
-        self.events = []
-        self.condition = threading.Condition()
-
-    def post(self, event) -> None:
-        with self.condition:
-            self.events.append(event)
-            self.condition.notify_all()
-
-    def finished(self, job_id, timeout=10.0) -> Finished:
-        def found():
-            return next((e for e in self.events if isinstance(e, Finished) and e.job_id == job_id), None)
-
-        with self.condition:
-            assert self.condition.wait_for(lambda: found() is not None, timeout), f"{job_id} did not finish"
-            return found()
-
-    def wait(self, predicate, timeout=10.0) -> None:
-        with self.condition:
-            assert self.condition.wait_for(lambda: any(predicate(e) for e in self.events), timeout)
+from tests.events import Inbox
 
 
 @pytest.fixture
 def box():
-    return Box()
+    return Inbox()
 
 
 @pytest.fixture
