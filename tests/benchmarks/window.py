@@ -2,11 +2,12 @@
 
     python tests/benchmarks/window.py [--passages 100000] [--queries 60] [--json]
 
-A library with so many passages is made (real word entries, random unit vectors, real encoder).
-The real window runs offscreen and indexes new text files all the while; a 5 ms timer measures how
-late the event loop comes; queries are asked as by a person who pauses, so that bulk encoding has begun
-again each time: every other one with a folder filter past the page, to be timed, the rest in the page. ``ms`` is encode + search + fetch + group, as the window
-shows it; ``felt`` is from asking to the hits standing in the event queue of the window.
+A library with so many passages is made (real word entries, random unit vectors, real encoder). The real
+window runs offscreen and indexes new text files all the while; a 5 ms timer measures how late the
+event loop comes. Queries are asked as by a person who pauses, so that bulk encoding has begun again
+each time: every other one with a folder filter past the page, to be timed, the rest in the page.
+``ms`` is encode + search + fetch + group, as the window shows it; ``felt`` is from asking to the
+hits standing in the event queue of the window.
 """
 
 from __future__ import annotations
