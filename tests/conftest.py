@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,10 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 SHARED_DATA = HERE.parent.parent / "shared" / "data"
+
+# A shell that starts the tests in the background lets them ignore Ctrl+C, and every child inherits that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # At import, before any test module is: each xdist worker comes here on its own.
 _scratch = Path(tempfile.mkdtemp(prefix="sbert-desktop-tests-"))
