@@ -8,8 +8,6 @@ once, and reading and encoding overlap on as many cores as there are.
 from __future__ import annotations
 
 import os
-import queue
-import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sbert_desktop.app.feeding import END, NOTHING, Feeder
 from sbert_desktop.app.overview import library_view
 from sbert_desktop.app.scanning import Changes, Known, compare, root_problem, scan
-from sbert_desktop.app.session import Session, cores
+from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import IndexProgress, IndexReport
 from sbert_desktop.domain import (
     Encoder,
@@ -35,7 +34,7 @@ from sbert_desktop.domain import (
     display_path,
     short_path,
 )
-from sbert_desktop.errors import Cancelled, EncoderError, SbertDesktopError, UsageError
+from sbert_desktop.errors import Cancelled, EncoderError, UsageError
 
 if TYPE_CHECKING:
     from sbert_desktop.library import FolderRecord, PendingDocument, Writer
@@ -50,7 +49,6 @@ _ENCODE_CHARS_CONSOLE = 160_000
 _WORDS_ONLY_TOKENS = 254
 _WORDS_ONLY = EncoderInfo("words-only", "words only", 1, 256, "none", "none", "none", "none")
 """Stands for the encoder while there is no model: its space never gets a vector."""
-_STORE_AHEAD = 256
 
 _RETRY_CODES = frozenset({"changed-while-read", "unreadable", "folder-unreadable"})
 """Problems of the moment: such a file is tried again at each update though it looks unchanged."""
@@ -316,15 +314,15 @@ class _Run:
     def _read(
         self, writer: Writer, files: Sequence[SourceFile], owner: dict[bytes, FolderId], new_paths: set[bytes]
     ) -> None:
-        feeder = _Feeder(self._session, files, self._context)
+        feeder = Feeder(self._session, files, self._context)
         try:
             while True:
                 self._obey(writer)
                 item = feeder.take(wait=not self._can_encode())
-                if item is _NOTHING:
+                if item is NOTHING:
                     self._encode_some(writer)
                     continue
-                if item is _END:
+                if item is END:
                     return
                 assert isinstance(item, tuple)
                 self._store(writer, item[0], item[1], owner, new_paths)
@@ -520,93 +518,3 @@ def _slices(pending: Sequence[PendingDocument], chars: int) -> list[tuple[int, i
     if position > start:
         out.append((start, position))
     return out
-
-
-class _Mark:
-    """A value that cannot come from a pool."""
-
-
-_NOTHING, _END = _Mark(), _Mark()
-_Item = tuple[SourceFile, "ExtractedText | Problem | None"]
-
-
-class _Feeder:
-    """Reads files through the pool in a thread of its own, a bounded number ahead."""
-
-    def __init__(self, session: Session, files: Sequence[SourceFile], context: JobContext) -> None:
-        self._items: queue.Queue[_Item | _Mark | BaseException] = queue.Queue(_STORE_AHEAD)
-        self._stop = threading.Event()
-        self._context = context
-        library = session.library
-        self._pool = session.extraction_pool(
-            max(1, cores() // 2) if session.gentle() else cores(),
-            known=lambda sha: library.has_content(sha) is not None,
-        )
-        self._thread = threading.Thread(target=self._run, args=(list(files),), name="extraction-feeder", daemon=True)
-        self._thread.start()
-
-    # The pool asks this object as its JobContext: it ends with the job or with the feeder.
-
-    @property
-    def paused(self) -> bool:
-        """As the job's context."""
-        return self._context.paused
-
-    def check(self) -> None:
-        """Ends the pool when the feeder is closed; waits in a pause."""
-        if self._stop.is_set():
-            raise Cancelled
-        self._context.check()
-
-    def progress(self, phase: str, done: int, total: int | None, detail: str = "") -> None:
-        """Left to the run."""
-
-    def partial(self, result: object) -> None:
-        """Left to the run."""
-
-    def take(self, *, wait: bool) -> _Item | _Mark:
-        """Gives the next item, ``_END``, or ``_NOTHING`` when none is ready."""
-        while True:
-            try:
-                item = self._items.get(timeout=0.2) if wait else self._items.get_nowait()
-            except queue.Empty:
-                self._context.check()
-                if not wait:
-                    return _NOTHING
-                continue
-            if isinstance(item, BaseException):
-                raise item
-            return item
-
-    def close(self) -> None:
-        """Ends the children and the thread."""
-        self._stop.set()
-        self._pool.close()
-        while self._thread.is_alive():
-            try:
-                self._items.get(timeout=0.05)
-            except queue.Empty:
-                continue
-        self._thread.join()
-
-    def _run(self, files: list[SourceFile]) -> None:
-        end: _Mark | BaseException = _END
-        try:
-            for item in self._pool.results(files, self):
-                self._put(item)
-        except Cancelled:
-            return
-        except SbertDesktopError as error:
-            end = error
-        except Exception as error:
-            end = error
-        self._put(end)
-
-    def _put(self, item: _Item | _Mark | BaseException) -> None:
-        while not self._stop.is_set():
-            try:
-                self._items.put(item, timeout=0.2)
-                return
-            except queue.Full:
-                continue
-        raise Cancelled

@@ -31,7 +31,8 @@ from sbert_desktop.errors import EncoderError, UsageError
 from sbert_desktop.explore import search, similar
 
 _MARKED_DOCUMENTS, _MARKED_OTHERS = 50, 50
-_MARKED_AT_ONCE = 8
+_MARKED_AT_ONCE = 3
+"""Passages per step in the window: the next query waits for one step at most, about 50 ms."""
 _MAIL_HEAD = re.compile(r"(From|To|Cc|Subject|Date|Sent): ")
 _HEADING_WORDS = 3
 _MARK_CHARS = 2_000
@@ -53,12 +54,9 @@ def run_search(session: Session, query: Query, *, wait_for_model: bool = True) -
     if query.top < 1:
         raise UsageError("bad-top", f"{query.top} hits cannot be shown.", "Ask for at least 1.")
     notes: list[str] = []
-    began = time.perf_counter()
-    vector: NDArray[np.float32] | None = None
-    if query.mode is not Mode.KEYWORD:
-        encoder = _encoder(session, wait_for_model, notes)
-        if encoder is not None:
-            vector = encoder.encode_query(query.text)
+    encoder = _encoder(session, wait_for_model, notes) if query.mode is not Mode.KEYWORD else None
+    began = time.perf_counter()  # loading the model is not part of a query
+    vector = encoder.encode_query(query.text) if encoder is not None else None
     snapshot = session.snapshot()
     if vector is not None and not len(snapshot.vectors):
         vector = None
@@ -117,13 +115,18 @@ def run_similar(session: Session, path: Path, *, top: int = 10) -> SearchView:
 def find_marks(session: Session, view: SearchView) -> Marks:
     """Finds the best sentence of each document's best passage; see :func:`mark_some`."""
     spans: dict[int, Span] = {}
-    for marks in mark_some(session, view, rounds=1):
+    for marks in mark_some(session, view, rounds=1, at_once=_MARKED_DOCUMENTS):
         spans.update(marks.spans)
     return Marks(spans)
 
 
 def mark_some(
-    session: Session, view: SearchView, context: JobContext | None = None, *, rounds: int = 2
+    session: Session,
+    view: SearchView,
+    context: JobContext | None = None,
+    *,
+    rounds: int = 2,
+    at_once: int = _MARKED_AT_ONCE,
 ) -> Iterator[Marks]:
     """Finds the sentence of shown passages that is closest to the query, by cosine, a few at a time.
 
@@ -134,6 +137,7 @@ def mark_some(
         session: The opened library.
         view: What is shown.
         context: Asked for a cancel before each step.
+        at_once: Passages per step.
         rounds: 1: the best passage of each document; 2: the other passages of the first ones too.
     """
     encoder = session.ready_encoder()
@@ -143,10 +147,10 @@ def mark_some(
     first = [document.hits[0] for document in view.documents][:_MARKED_DOCUMENTS]
     others = [hit for document in view.documents for hit in document.hits[1:]][:_MARKED_OTHERS]
     wanted = [*first, *(others if rounds > 1 else ())]
-    for start in range(0, len(wanted), _MARKED_AT_ONCE):
+    for start in range(0, len(wanted), at_once):
         if context is not None:
             context.check()
-        yield _mark(encoder, query, wanted[start : start + _MARKED_AT_ONCE])
+        yield _mark(encoder, query, wanted[start : start + at_once])
 
 
 def _mark(encoder: Encoder, query: NDArray[np.float32], hits: Sequence[HitView]) -> Marks:

@@ -246,7 +246,6 @@ class IndexReport:
     tokens_per_second: float
     backend: str
     device: str
-    reused_passages: int = 0
     removed_pending: int = 0
     notices: tuple[str, ...] = ()
 
