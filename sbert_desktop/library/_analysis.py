@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+from sbert_desktop.library._function_words import function_words
+
 VERSION = 1
 LONGEST = 64  # code points of a token; longer ones (base64, hashes in a row) are cut
 CACHE_WORDS = 150_000
@@ -177,11 +179,14 @@ def marked(token: str, times: int) -> str:
 
 
 def query_tokens(text: str, languages: tuple[str, ...]) -> list[QueryToken]:
-    """Gives the tokens of a query, each once, stemmed in each of the languages."""
+    """Gives the tokens of a query, each once, stemmed in each of the languages.
+
+    Function words are left out unless the query consists of nothing else.
+    """
     makers = [analyzer(language) for language in languages or (DEFAULT_LANGUAGE,)]
     found: dict[str, QueryToken] = {}
-    for start, end in makers[0].spans(text):
-        word = text[start:end]
+    words = [text[start:end] for start, end in makers[0].spans(text)]
+    for word in _topical(words, languages or (DEFAULT_LANGUAGE,)):
         lone = len(word) == 1 and is_bigram_script(word)
         made = dict.fromkeys(token for maker in makers for token in maker.word(word))
         has_exact = any(token.startswith(EXACT) for token in made)
@@ -192,6 +197,14 @@ def query_tokens(text: str, languages: tuple[str, ...]) -> list[QueryToken]:
                 weight *= CODE_PART_WEIGHT
             found.setdefault(token, QueryToken(token, weight, lone))
     return list(found.values())
+
+
+def _topical(words: list[str], languages: tuple[str, ...]) -> list[str]:
+    """Leaves function words out, but not acronyms that look like one (IT, US), nor everything."""
+    empty = function_words(languages)
+    shouting = all(word.isupper() for word in words)
+    kept = [word for word in words if fold(word) not in empty or (word.isupper() and len(word) > 1 and not shouting)]
+    return kept or words
 
 
 def match(wanted: set[str], single: set[str], text: str, languages: tuple[str, ...]) -> list[tuple[int, int]]:

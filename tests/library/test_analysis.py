@@ -142,3 +142,18 @@ def test_marks_are_the_same_with_and_without_the_first_letter_shortcut(language,
         with monkeypatch.context() as patch:
             patch.setattr(_analysis, "PREFIXING", frozenset({language}))
             assert _analysis.match(wanted, set(), text, (language,)) == quick
+
+
+@pytest.mark.parametrize(
+    ("query", "kept", "left_out"),
+    [
+        ("when do I get my deposit back", {"deposit", "back"}, {"when", "do", "i", "my"}),
+        ("who is the WHO", {"who"}, {"the", "is"}),
+        ("to be or not to be", {"to", "be", "or", "not"}, set()),
+        ("THE IT", {"the", "it"}, set()),
+    ],
+)
+def test_function_words_are_left_out_unless_nothing_else_is_there(query, kept, left_out):
+    exact = {token.text.lstrip("=") for token in query_tokens(query, ("en",))}
+    assert kept <= exact
+    assert not exact & left_out
