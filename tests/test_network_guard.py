@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -55,7 +56,12 @@ def test_a_swallowed_look_up_of_a_child_is_noted(log: Path, code: str) -> None:
 
 def test_this_machine_itself_may_be_reached(log: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        socket.create_connection(server.getsockname(), timeout=5).close()
+        try:
+            socket.create_connection(server.getsockname(), timeout=5).close()
+        except OSError as error:
+            if error.errno == errno.ENETUNREACH:  # as under ``unshare -rn``, where not even loopback is up
+                pytest.skip("needs a loopback interface, which is not up here")
+            raise
     assert not log.exists()
 
 
