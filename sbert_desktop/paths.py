@@ -43,19 +43,9 @@ def state_file() -> Path:
     return _base("state") / "window.json"
 
 
-def log_dir() -> Path:
-    """Gives the folder of the rotating logs."""
-    return _base("state") / "logs"
-
-
 def model_cache() -> Path:
     """Gives the folder of converted models, one sub-folder per weights fingerprint."""
     return _base("cache") / "models"
-
-
-def models_dir() -> Path:
-    """Gives the folder of models that the person added."""
-    return _base("data") / "models"
 
 
 def resource(*parts: str) -> Path:

@@ -101,7 +101,7 @@ SCHEMA: tuple[Setting, ...] = (
         "indexing.pace",
         "auto",
         "Pace",
-        "Gentle uses half the cores at low priority while you work or on battery; full uses all of them.",
+        "Gentle uses half the cores while you work or on battery; full uses all of them.",
         choices=(("auto", "Gentle while I work"), ("gentle", "Always gentle"), ("full", "Always full")),
     ),
     Setting("indexing.hidden", False, "Include hidden files", "Read files and folders whose name starts with a dot."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from pathlib import Path
 
 from sbert_desktop.app.session import Session
@@ -175,18 +174,3 @@ def recent_views(session: Session, limit: int) -> tuple[ChangeView, ...]:
     return tuple(
         ChangeView(record.path, record.title, record.when, record.passages) for record in session.library.recent(limit)
     )
-
-
-def count_by_code(views: tuple[ProblemView, ...]) -> dict[str, int]:
-    """Counts problems by their code, most common first."""
-    return dict(Counter(view.code for view in views).most_common())
-
-
-def owner_of(session: Session, path: Path) -> Path | None:
-    """Gives the folder of the library that holds a path."""
-    wanted = os.fsencode(os.path.realpath(path))
-    for record in session.library.folders():
-        root = os.fsencode(record.path)
-        if wanted == root or wanted.startswith(root.rstrip(b"/") + b"/"):
-            return record.path
-    return None

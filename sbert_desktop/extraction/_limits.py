@@ -47,9 +47,6 @@ def set_limits() -> None:
         if sys.platform == "linux":
             megabytes = int(os.environ.get("SBERT_DESKTOP_CHILD_MEMORY_MB", str(MEMORY_MB)))
             _lower(resource.RLIMIT_AS, megabytes * 1024 * 1024)
-        niceness = int(os.environ.get("SBERT_DESKTOP_NICE", "0") or 0)
-        if niceness > 0:
-            os.nice(niceness)
     sys.addaudithook(_refuse)
 
 

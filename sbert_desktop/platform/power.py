@@ -1,8 +1,6 @@
-"""Whether this machine runs on battery, and how to step aside for others."""
+"""Whether this machine runs on battery."""
 
 from __future__ import annotations
-
-import os
 
 
 def on_battery() -> bool:
@@ -14,14 +12,3 @@ def on_battery() -> bool:
     except Exception:
         return False
     return battery is not None and battery.power_plugged is False
-
-
-def lower_priority() -> None:
-    """Lowers the priority of the calling thread (Linux) or leaves it as it is elsewhere."""
-    if os.name == "posix" and hasattr(os, "setpriority"):
-        import threading
-
-        try:
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
-        except OSError:
-            return
