@@ -31,7 +31,13 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file as the scan saw it; ``content_hash`` is the sha256 hex of its bytes or ``""``."""
+    """One file as the scan saw it; ``content_hash`` is the sha256 hex of its bytes or ``""``.
+
+    ``member`` names what lies inside a container (``"docs/a.pdf"`` in an archive, ``"12 Re: flat.eml"``
+    in a mailbox, ``"12 Re: flat.eml/plan.pdf"`` for its attachment, ``"part 2"`` of a huge text); ``""``
+    is the file itself. ``cursor`` is what its reader left behind the last time, to go on from there when
+    the file only grew.
+    """
 
     path: Path
     size: int
@@ -40,6 +46,7 @@ class SourceFile:
     inode: int = 0
     content_hash: str = ""
     member: str = ""
+    cursor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +54,15 @@ class Run:
     """Maps a stretch of the text onto the characters of a PDF page.
 
     ``length`` code points from ``text_start`` on are the characters ``char_start`` and following
-    of page ``page`` (1-based) in pdfium's own character numbering.
+    of page ``page`` (1-based) in pdfium's own character numbering. A recognised word (OCR) has a
+    ``box`` instead: x, y, width, height as fractions of the page, from the top left.
     """
 
     text_start: int
     page: int
     char_start: int
     length: int
+    box: tuple[float, float, float, float] | None = None
 
 
 class BlockKind(StrEnum):
@@ -110,6 +119,35 @@ class ExtractedText:
     language: str = ""
     problems: tuple[Problem, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The end of a container: it was gone through, and these are its totals.
+
+    The members were given before, one by one. ``grown``: the reader went on from the cursor, so members
+    from before stay; else a member that was not given this time is gone. ``cursor``: where to go on when
+    the file has grown, ``""`` if it cannot. ``document``: the container's own text (a mail with
+    attachments), None for a mere container. ``problems``: what was not read of it.
+    """
+
+    members: int
+    document: ExtractedText | None = None
+    problems: tuple[Problem, ...] = ()
+    cursor: str = ""
+    grown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRules:
+    """Which files of a folder are read: patterns in the manner of ``.gitignore``, relative to the folder.
+
+    ``include`` empty: all kinds that are known. ``hidden`` None: as the setting says.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    hidden: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,7 +503,8 @@ class NeighbourIndex(Protocol):
 class PassageRecord:
     """A passage with what a hit needs to be shown.
 
-    ``paths`` lists every place where the content lies, the best one (shortest) first.
+    ``paths`` lists every place where the content lies, the best one (shortest) first. Size and time of a
+    place inside a container are those of the file on disk.
     """
 
     passage_id: PassageId

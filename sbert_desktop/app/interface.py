@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from sbert_desktop.app.views import HitView
-from sbert_desktop.domain import Event, JobId, Query
+from sbert_desktop.app.views import HitView, LeftOutView, ProblemView
+from sbert_desktop.domain import Event, FolderRules, JobId, Query
 from sbert_desktop.settings import Settings
 
 
@@ -78,7 +78,55 @@ class Commands(Protocol):
         ...
 
     def problems(self) -> JobId:
-        """Lists problems (kind ``problems``): tuple[ProblemView, ...]."""
+        """Lists problems, ignored ones too (kind ``problems``): tuple[ProblemView, ...]."""
+        ...
+
+    def left_out(self) -> JobId:
+        """Walks the folders and lists what rules leave out (kind ``left-out``): LeftOut."""
+        ...
+
+    def check(self, paths: Sequence[Path]) -> JobId:
+        """Looks for changes below these folders or files only (kind ``index``): IndexReport."""
+        ...
+
+    def retry(self, paths: Sequence[Path]) -> JobId:
+        """Reads these files again though they look unchanged (kind ``index``): IndexReport."""
+        ...
+
+    def ignore(self, paths: Sequence[Path], *, ignored: bool = True) -> JobId:
+        """Takes files off the list of problems, or puts them back (kind ``problems``): tuple[ProblemView, ...]."""
+        ...
+
+    def recognise(self, paths: Sequence[Path]) -> JobId:
+        """Reads scans and pictures by text recognition now (kind ``index``): IndexReport."""
+        ...
+
+    def unlock(self, path: Path, password: str, *, keep: bool, member: str = "") -> JobId:
+        """Opens a protected file (kind ``unlock``): UnlockView. The text is stored if ``keep``, the password never."""
+        ...
+
+    def caption(self, path: Path, member: str = "") -> JobId:
+        """Reads the person's own transcript of a file (kind ``caption``): CaptionView."""
+        ...
+
+    def set_caption(self, path: Path, text: str, member: str = "") -> JobId:
+        """Stores it, searched like a passage; ``""`` takes it away (kind ``caption``): CaptionView."""
+        ...
+
+    def set_rules(self, folder: Path, rules: FolderRules) -> JobId:
+        """Sets what of a folder is read, then checks it (kind ``index``): IndexReport."""
+        ...
+
+    def locate(self, folder: Path, place: Path) -> JobId:
+        """Says where a folder that is offline lies now (kind ``index``): IndexReport; its vectors are kept."""
+        ...
+
+    def export_problems(self, target: Path, rows: Sequence[ProblemView | LeftOutView]) -> JobId:
+        """Writes rows as CSV (kind ``export``): the path written."""
+        ...
+
+    def programs(self) -> JobId:
+        """Looks for Tesseract and LibreOffice (kind ``programs``): ProgramsView."""
         ...
 
     def recent(self, limit: int = 200) -> JobId:

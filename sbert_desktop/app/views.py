@@ -5,10 +5,10 @@ Offsets inside ``HitView.text`` are code points relative to the passage's own te
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from sbert_desktop.domain import Filters, Mode, ScoreKind
+from sbert_desktop.domain import Filters, FolderRules, Mode, ScoreKind
 
 Span = tuple[int, int]
 
@@ -38,6 +38,7 @@ class HitView:
     best_sentence: Span | None
     words: tuple[Span, ...]
     stale: bool = False
+    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,9 @@ class DocumentView:
     """One document found. ``paths`` lists every place where the same content lies.
 
     ``more`` counts further passages of the document that were found but are not in ``hits``.
-    ``state`` is ``current``, ``changed`` (the file changed since it was read), ``gone`` or ``offline``.
+    ``state`` is ``current``, ``changed`` (the file changed since it was read) or ``offline``; documents
+    that are gone are left out of the answer and counted in a note. ``member`` names what was found inside
+    the container at ``path`` (see ``SourceFile.member``).
     """
 
     content_id: int
@@ -60,6 +63,7 @@ class DocumentView:
     hits: tuple[HitView, ...]
     more: int
     state: str = "current"
+    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +98,10 @@ class Marks:
 class FolderView:
     """One folder of the library. ``words_only``: the person chose not to have it encoded.
 
-    ``state``: ``waiting``, ``indexing``, ``paused``, ``current``, ``missing``. ``embedded`` of
-    ``documents`` are findable by meaning too.
+    ``state``: ``waiting``, ``indexing``, ``paused``, ``current``, ``offline`` (drive or folder not
+    there: its documents stay). ``embedded`` of ``documents`` are findable by meaning too. ``problems``
+    leaves out what the person chose to ignore. ``watch``: ``live``, ``periodic`` (checked every so many
+    minutes) or ``""`` (not watched); ``watch_note`` says why not live.
     """
 
     path: Path
@@ -106,11 +112,19 @@ class FolderView:
     state: str
     last_change: float | None = None
     words_only: bool = False
+    watch: str = ""
+    watch_note: str = ""
+    rules: FolderRules = field(default_factory=FolderRules)
+    ignored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemView:
-    """One file that was not read, or only in part."""
+    """One file, or member of a container, that was not read, or only in part.
+
+    ``ignored``: the person chose not to see it any more. ``size`` in bytes of the file on disk; ``when``
+    it was tried, seconds since the epoch.
+    """
 
     path: Path
     folder: Path
@@ -118,6 +132,65 @@ class ProblemView:
     message: str
     hint: str
     partial: bool
+    member: str = ""
+    ignored: bool = False
+    size: int = 0
+    when: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutView:
+    """A file or folder that a rule leaves out, seen by a walk just now.
+
+    ``reason``: ``hidden``, ``pattern``, ``ignore-file``, ``unknown-type``, ``system``, ``link``, ``special``,
+    ``too-large``, ``lock-file``; ``message`` says it in words (which pattern, which file). ``is_folder``:
+    everything below is left out with it.
+    """
+
+    path: Path
+    folder: Path
+    reason: str
+    message: str
+    is_folder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What the rules leave out; ``rows`` are the first 5,000 of ``total``."""
+
+    rows: tuple[LeftOutView, ...]
+    total: int
+    counts: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnlockView:
+    """The answer to a password. ``kept``: the text is in the library now; ``text``: to be shown once."""
+
+    path: Path
+    opened: bool
+    message: str
+    kept: bool = False
+    text: str = ""
+    member: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionView:
+    """The person's own transcript or caption of a file; ``text`` is ``""`` when there is none."""
+
+    path: Path
+    text: str
+    member: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramsView:
+    """Programs on this machine that help with reading; ``""`` where one is absent."""
+
+    tesseract: str
+    languages: tuple[str, ...]
+    libreoffice: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +201,7 @@ class ChangeView:
     title: str
     when: float
     passages: int
+    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +341,7 @@ class PreviewText:
 
 @dataclass(frozen=True, slots=True)
 class PreviewPage:
-    """A rendered PDF page: ``rgb`` is width*height*3 bytes, rows top-down.
+    """A rendered PDF page or a picture: ``rgb`` is width*height*3 bytes, rows top-down.
 
     ``passage`` and ``sentence`` are rectangles (x, y, width, height) in pixels of the picture.
     """

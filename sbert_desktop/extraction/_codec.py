@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 from sbert_desktop.domain import Block, BlockKind, ExtractedText, Problem, Run
@@ -26,8 +27,9 @@ def encode_document(document: ExtractedText) -> tuple[dict[str, object], bytes]:
     blocks: list[list[object]] = []
     for block in document.blocks:
         runs = [value for run in block.runs for value in (run.text_start, run.page, run.char_start, run.length)]
+        boxes = [run.box for run in block.runs] if any(run.box for run in block.runs) else []
         blocks.append([block.start, block.end, _NUMBER_OF[block.kind], block.page or 0, number(block.heading),
-                       number(block.part), runs])
+                       number(block.part), runs, boxes])
     header: dict[str, object] = {
         "format": document.format, "title": document.title, "date": document.date, "language": document.language,
         "strings": list(strings), "blocks": blocks, "problems": [encode_problem(entry) for entry in document.problems],
@@ -50,13 +52,13 @@ def decode_document(header: Mapping[str, object], payload: bytes) -> ExtractedTe
         blocks: list[Block] = []
         last = 0
         for entry in _typed(header["blocks"], list):
-            start, end, kind, page, heading, part, flat = _typed(entry, list)
+            start, end, kind, page, heading, part, flat, boxes = _typed(entry, list)
             if not (type(start) is type(end) is int and last <= start <= end <= len(text)):
                 raise ValueError("blocks overlap or lie outside the text")
             last = end
             blocks.append(Block(start, end, _KINDS[_typed(kind, int)], _typed(page, int) or None,
                                 strings[_typed(heading, int)], strings[_typed(part, int)],
-                                _runs(_typed(flat, list))))
+                                _runs(_typed(flat, list), _typed(boxes, list))))
         date = header["date"]
         return ExtractedText(
             _typed(header["format"], str), text, tuple(blocks), _typed(header["title"], str),
@@ -78,12 +80,22 @@ def decode_problem(header: Mapping[str, object]) -> Problem:
     return Problem(str(header["code"]), str(header["message"]), str(header["hint"]), header["partial"] is True)
 
 
-def _runs(flat: list[object]) -> tuple[Run, ...]:
+def _runs(flat: list[object], boxes: list[object]) -> tuple[Run, ...]:
     numbers = [_typed(value, int) for value in flat]
-    return tuple(Run(*numbers[at : at + 4]) for at in range(0, len(numbers), 4))
+    runs = [Run(numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]) for at in range(0, len(numbers), 4)]
+    if boxes:
+        return tuple(replace(run, box=_box(box)) for run, box in zip(runs, boxes, strict=True))
+    return tuple(runs)
 
 
-def _typed(value: object, kind: type[T]) -> T:
+def _box(value: object) -> tuple[float, float, float, float] | None:
+    if value is None:
+        return None
+    x, y, width, height = (float(_typed(number, (int, float))) for number in _typed(value, list))
+    return x, y, width, height
+
+
+def _typed(value: object, kind: type[T] | tuple[type[T], ...]) -> T:
     if not isinstance(value, kind):
-        raise TypeError(f"{kind.__name__} expected")
+        raise TypeError(f"{kind} expected")
     return value

@@ -22,6 +22,12 @@ _WORDS: dict[str, tuple[str, str]] = {
                        "The file may be damaged. Save it again in its own program."),
     "too-much-memory": ("Reading the file took more memory than the limit.",
                         "Raise the memory limit in the settings to try again."),
+    "interrupted": ("The program was ended while it read this file, so it was skipped.", "Try again, alone."),
+    "cloud-only": ("The file lies only in the cloud.", "Make it available offline to have it read."),
+    "needs-export": ("This kind of mail store is not read.", "Export it as mbox or eml from the mail program."),
+    "archive-limit": ("The archive goes beyond what is read of archives.", "Unpack it to have all of it read."),
+    "reads-badly": ("Text recognition was unsure about most words, perhaps handwriting.",
+                    "Add a transcript of your own to make it findable."),
     "internal": ("The reader for this type of file failed on it.", "Please report this with the file's type."),
 }
 

@@ -39,7 +39,7 @@ def pack_blocks(blocks: Sequence[Block]) -> bytes:
             b.page,
             b.heading,
             b.part,
-            [[r.text_start, r.page, r.char_start, r.length] for r in b.runs],
+            [[r.text_start, r.page, r.char_start, r.length, *([r.box] if r.box else [])] for r in b.runs],
         ]
         for b in blocks
     ]
@@ -49,9 +49,13 @@ def pack_blocks(blocks: Sequence[Block]) -> bytes:
 def unpack_blocks(data: bytes) -> tuple[Block, ...]:
     """Gives the blocks back."""
     return tuple(
-        Block(start, end, BlockKind(kind), page, heading, part, tuple(Run(*run) for run in runs))
+        Block(start, end, BlockKind(kind), page, heading, part, tuple(_run(*run) for run in runs))
         for start, end, kind, page, heading, part, runs in json.loads(zlib.decompress(data))
     )
+
+
+def _run(text_start: int, page: int, char_start: int, length: int, box: list[float] | None = None) -> Run:
+    return Run(text_start, page, char_start, length, (box[0], box[1], box[2], box[3]) if box else None)
 
 
 def pack_problems(problems: Iterable[Problem]) -> str:
