@@ -38,8 +38,6 @@ def extract_bytes(path: Path, data: bytes, password: str | None = None) -> Extra
     if not data:
         raise failure("empty", "The file has 0 bytes.")
     name = format_of(path, data[:HEAD], data)
-    if name == "encrypted-office":
-        raise failure("encrypted")
     if name is None:
         raise _unknown(path)
     extracted: ExtractedText

@@ -58,7 +58,20 @@ FORMATS: tuple[Format, ...] = (
                             "scss sass less vue svelte proto thrift graphql cmake mk make dockerfile tf hcl nix awk "
                             "sed for tcl coffee elm cr sol ipy jsp asp aspx"),
     Format("pdf", "_pdf", "pdf", textual=False),
+    Format("picture", "_picture", "png jpg jpeg jpe jfif tif tiff webp bmp gif heic heif", textual=False),
     Format("docx", "_docx", "docx docm dotx dotm", textual=False),
+    Format("pptx", "_slides", "pptx pptm ppsx ppsm potx potm", textual=False),
+    Format("xlsx", "_sheets", "xlsx xlsm xltx xltm", textual=False),
+    Format("xls", "_sheets_binary", "xls xlt xlsb", textual=False),
+    Format("odt", "_odf", "odt ott odm fodt sxw", textual=False),
+    Format("ods", "_odf", "ods ots fods sxc", textual=False),
+    Format("odp", "_odf", "odp otp fodp odg otg fodg sxi", textual=False),
+    Format("rtf", "_rtf", "rtf", textual=False),
+    Format("epub", "_epub", "epub", textual=False),
+    Format("doc", "_legacy", "doc wps wpd", textual=False),
+    Format("ppt", "_legacy", "ppt pps", textual=False),
+    Format("iwork", "_legacy", "pages numbers key", textual=False, function="read_iwork"),
+    Format("encrypted-office", "_locked", "", textual=False),
     Format("eml", "_mail", "eml emlx mht mhtml", textual=False),
 )
 BY_NAME: Mapping[str, Format] = MappingProxyType({entry.name: entry for entry in FORMATS})
@@ -75,6 +88,15 @@ _HTML = re.compile(rb"^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{
 _MAIL = re.compile(rb"^(?:(?:Return-Path|Received|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|"
                    rb"X-[\w-]+):[^\n]*\n(?:[ \t][^\n]*\n)*){3}", re.IGNORECASE)
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_IN_ZIP = frozenset(("docx", "pptx", "xlsx", "xls", "odt", "ods", "odp", "epub"))
+_MIME_SIGNS = ((b"application/epub+zip", "epub"), (b"opendocument.text", "odt"), (b"opendocument.spreadsheet", "ods"),
+               (b"opendocument.presentation", "odp"), (b"opendocument.graphics", "odp"),
+               (b"vnd.sun.xml.writer", "odt"), (b"vnd.sun.xml.calc", "ods"), (b"vnd.sun.xml.impress", "odp"))
+_ZIP_SIGNS = (("word/document.xml", "docx"), ("ppt/presentation.xml", "pptx"), ("xl/workbook.xml", "xlsx"),
+              ("xl/workbook.bin", "xls"), ("META-INF/container.xml", "epub"), ("Index/Document.iwa", "iwork"),
+              ("Index.zip", "iwork"))
+_OLE_SIGNS = (("EncryptedPackage", "encrypted-office"), ("__properties_version1.0", "msg"), ("WordDocument\0", "doc"),
+              ("PowerPoint Document\0", "ppt"), ("Workbook\0", "xls"), ("Book\0", "xls"))
 HEAD = 8192
 """Bytes from the beginning of a file that tell its format."""
 
@@ -96,7 +118,9 @@ def format_of(path: Path, head: bytes, whole: bytes | None = None) -> str | None
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_format(path, whole, told)
     if head.startswith(_OLE):
-        return "encrypted-office" if _is_encrypted_office(path, whole) else None
+        return _ole_format(path, whole, told)
+    if head.startswith(b"{\\rtf"):
+        return "rtf"
     if told is not None and not BY_NAME[told].textual:
         return told
     if is_binary(head):
@@ -114,17 +138,27 @@ def _zip_format(path: Path, whole: bytes | None, told: str | None) -> str | None
     try:
         with zipfile.ZipFile(io.BytesIO(whole) if whole is not None else path) as archive:
             names = set(archive.namelist()[:5000])
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, zlib.error, RecursionError):
-        return told if told == "docx" else None
-    return "docx" if "word/document.xml" in names or (told == "docx" and any(n.startswith("word/") for n in names)) \
-        else None
+            mime = archive.open("mimetype").read(100) if "mimetype" in names else b""
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, zlib.error, RuntimeError, EOFError):
+        return told if told in _IN_ZIP else None
+    for sign, name in _MIME_SIGNS:
+        if sign in mime:
+            return name
+    for sign, name in _ZIP_SIGNS:
+        if sign in names:
+            return name
+    return "docx" if told == "docx" and any(name.startswith("word/") for name in names) else None
 
 
-def _is_encrypted_office(path: Path, whole: bytes | None) -> bool:
+def _ole_format(path: Path, whole: bytes | None, told: str | None) -> str | None:
+    """Tells an old office file by the names of its streams."""
     if whole is None:
         try:
             with path.open("rb") as stream:
                 whole = stream.read(1 << 20)
         except OSError:
-            return False
-    return "EncryptedPackage".encode("utf-16-le") in whole
+            return None
+    found = [name for sign, name in _OLE_SIGNS if sign.encode("utf-16-le") in whole and name in BY_NAME]
+    if "encrypted-office" in found or not found:
+        return found[0] if found else told if told in {"doc", "ppt", "xls"} else None
+    return told if told in found else found[0]  # a document may hold another kind inside
