@@ -90,7 +90,11 @@ class Block:
 
 
 LEFT_OUT = "unknown-type"
-"""Code of files of a kind that is not read (pictures, music): listed, but not counted as problems."""
+"""Code of files of a kind that is not read (music, programs): listed, but not counted as problems."""
+PICTURE = "picture"
+"""Code of pictures whose text was not recognised: listed, but not counted as problems either."""
+NOT_COUNTED = frozenset((LEFT_OUT, PICTURE))
+"""Codes that counts of problems leave out."""
 
 
 @dataclass(frozen=True, slots=True)

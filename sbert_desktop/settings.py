@@ -155,6 +155,27 @@ SCHEMA: tuple[Setting, ...] = (
         unit="MB",
     ),
     Setting(
+        "reading.ocr",
+        False,
+        "Recognise text in scans and pictures",
+        "Needs Tesseract on this machine (the package tesseract-ocr); takes a few seconds per page.",
+    ),
+    Setting(
+        "reading.ocr_languages",
+        "eng",
+        "Languages of scans",
+        "Tesseract's codes with a plus between them, such as eng+deu; each needs its language pack.",
+    ),
+    Setting(
+        "reading.ocr_time_limit",
+        120,
+        "Time limit for recognising one file",
+        "Pages of a scan that are not reached within it are listed under Problems.",
+        minimum=10,
+        maximum=36_000,
+        unit="s",
+    ),
+    Setting(
         "advanced.encoder",
         "auto",
         "Run the model on",

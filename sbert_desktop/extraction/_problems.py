@@ -9,7 +9,9 @@ from sbert_desktop.errors import ExtractionError, JobError
 _WORDS: dict[str, tuple[str, str]] = {
     "encrypted": ("The file is protected with a password.", "Save a copy without the password to make it findable."),
     "no-text-layer": ("The file holds pictures of pages but no text.",
-                      "Run text recognition on it, or save it with a text layer."),
+                      "Turn on text recognition in the settings; it needs Tesseract (the package tesseract-ocr)."),
+    "picture": ("The file is a picture; its text was not recognised.",
+                "Turn on text recognition in the settings; it needs Tesseract (the package tesseract-ocr)."),
     "empty": ("The file holds no text.", ""),
     "unreadable": ("The file could not be opened.", "Check that it exists and that you may read it."),
     "too-large": ("The file is larger than the limit.", "Raise the size limit in the settings to read it."),

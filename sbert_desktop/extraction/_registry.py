@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import cast
 
 from sbert_desktop.domain import ExtractedText
+from sbert_desktop.extraction._container import MembersOf
 from sbert_desktop.extraction._encoding import is_binary
 from sbert_desktop.extraction._source import Source, suffix_of
 
@@ -30,6 +31,8 @@ class Format:
         suffixes: Lower-case, space separated, without dots.
         textual: The bytes are text: a file with binary content is refused.
         function: Name of the reading function in the module.
+        container: It has members: the module has ``members(source, cursor)`` (see :mod:`._container`).
+        growing: A mailbox: no limit on its size, and it is not hashed as a whole.
     """
 
     name: str
@@ -37,11 +40,17 @@ class Format:
     suffixes: str
     textual: bool = True
     function: str = "read"
+    container: bool = False
+    growing: bool = False
 
     def reader(self) -> Reader:
         """Gives the reading function; imports the module, and with it the heavy library, only now."""
         module = import_module(f"sbert_desktop.extraction.{self.module}")
         return cast(Reader, getattr(module, self.function))
+
+    def members(self) -> MembersOf:
+        """Gives the generator of a container's members."""
+        return cast(MembersOf, import_module(f"sbert_desktop.extraction.{self.module}").members)
 
 
 FORMATS: tuple[Format, ...] = (
