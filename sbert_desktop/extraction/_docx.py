@@ -1,7 +1,7 @@
 """Word documents (docx): paragraphs, headings by style, tables, notes, comments, headers and footers.
 
 Read straight from the XML, one body element at a time, so that a huge document stays small in
-memory. Tracked insertions are kept, deletions are not text any more.
+memory. Tracked insertions are kept, deletions are not text any more; hidden text is not read.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from sbert_desktop.extraction._dates import parse_date
 from sbert_desktop.extraction._normalise import one_line
 from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._source import Source
-from sbert_desktop.extraction._xml import Container, attribute, elements, local, root_of
+from sbert_desktop.extraction._xml import Container, attribute, drop, elements, local, root_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _SKIPPED = frozenset(("del", "moveFrom", "delText", "instrText", "Fallback", "pPr", "rPr", "tblPr", "sectPr", "tcPr",
-                      "trPr", "tblGrid", "fldData", "binData", "delInstrText"))
+                      "trPr", "tblGrid", "fldData", "binData", "delInstrText", "rt"))
 _HEADING_NAME = re.compile(r"^heading (\d)$", re.IGNORECASE)
-_BAD_TITLE = re.compile(r"^(?:untitled.*|title|document\d*|microsoft word.*|.*\.docx?|\W*)$", re.IGNORECASE)
+_BAD_TITLE = re.compile(r"^(?:untitled.*|title|document\d*|microsoft word.*|powerpoint.*presentation|.*\.(?:docx?|pptx?|xlsx?|rtf)|\W*)$", re.IGNORECASE)
 _LONG_CELL = 600
 _TITLE_LEVEL = -1
 
@@ -37,34 +37,68 @@ def read(source: Source) -> ExtractedText:
         ExtractionError: ``damaged``, ``encrypted``, ``too-large`` or ``empty``.
     """
     container = Container(source.data)
-    body = container.part("word/document.xml")
+    main = main_part(container, "word/document.xml")
+    body = container.text_of(main)
     if not body:
         raise failure("damaged")
     out = TextBuilder("docx")
-    _read_properties(container, out)
-    writer = _Writer(out, _styles(container.part("word/styles.xml")))
+    read_properties(container, out)
+    folder = main.rpartition("/")[0]
+    writer = _Writer(out, _styles(container.text_of(f"{folder}/styles.xml")))
     writer.body(body)
     out.reset_headings()
+    _write_extras(container, folder, out)
+    out.title = out.title or writer.title
+    if container.problem is not None:
+        out.problems.append(container.problem)
+    extracted = out.finish()
+    if not extracted.blocks:
+        raise failure("empty" if container.problem is None else "damaged")
+    return extracted
+
+
+def main_part(container: Container, usual: str) -> str:
+    """Gives the name of the part that the package names as the document itself."""
+    for kind, place in container.related("").values():
+        if kind == "officeDocument" and place in container.names:
+            return place
+    return usual
+
+
+def _write_extras(container: Container, folder: str, out: TextBuilder) -> None:
+    """Adds what stands beside the body: notes, comments, diagrams, charts, and running headers as furniture."""
     for name, part in (("footnotes", "footnote"), ("endnotes", "endnote"), ("comments", "comment")):
-        for note in elements(container.part(f"word/{name}.xml") or b"<none/>", part):
+        for note in elements(container.text_of(f"{folder}/{name}.xml") or b"<none/>", part):
             if attribute(note, "type") not in {"separator", "continuationSeparator", "continuationNotice"}:
                 out.add(_text(note), part=part)
+    for name in sorted(container.names):
+        if re.fullmatch(rf"{re.escape(folder)}/(?:diagrams/data|charts/chart)\d*\.xml", name):
+            out.add(drawing_text(container.text_of(name)), part="chart" if "/charts/" in name else "diagram")
     seen: set[str] = set()
     for name in container.names:
-        if re.fullmatch(r"word/(?:header|footer)\d*\.xml", name):
-            root = root_of(container.part(name))
+        if re.fullmatch(rf"{re.escape(folder)}/(?:header|footer)\d*\.xml", name):
+            root = root_of(container.text_of(name))
             text = _text(root) if root is not None else ""
             if text.strip() and text not in seen:
                 seen.add(text)
                 out.add(text, BlockKind.FURNITURE)
-    out.title = out.title or writer.title
-    extracted = out.finish()
-    if not extracted.blocks:
-        raise failure("empty")
-    return extracted
 
 
-def _read_properties(container: Container, out: TextBuilder) -> None:
+def drawing_text(data: bytes) -> str:
+    """Gives the words of a chart or a diagram: its titles, names of series and categories, each once, not its numbers."""
+    lines: dict[str, None] = {}
+    for element in elements(data or b"<none/>", "p", "strCache"):
+        if local(element.tag) == "p":
+            line = "".join(node.text or "" for node in element.iter() if local(node.tag) == "t")
+            lines[line.strip()] = None
+        else:
+            lines.update(dict.fromkeys((node.text or "").strip() for node in element.iter() if local(node.tag) == "v"))
+        element.clear()
+    return "\n".join(line for line in lines if line)
+
+
+def read_properties(container: Container, out: TextBuilder) -> None:
+    """Sets title, date and author from the properties that every Office document carries."""
     root = root_of(container.part("docProps/core.xml"))
     if root is None:
         return
@@ -142,7 +176,7 @@ class _Writer:
                 self.paragraph(element)
             else:
                 self.table(element)
-            element.clear()
+            drop(element)
             if self._out.full:
                 return
 
@@ -164,6 +198,8 @@ class _Writer:
         """Writes rows as lines; a table of one column or of long cells is text that was laid out."""
         rows: list[list[str]] = []
         for row in _children(element, "tr"):
+            if _is_deleted_row(row):
+                continue
             cells = [_text(cell).strip() for cell in _children(row, "tc")]
             rows.append([cell for cell in cells if cell])
         rows = [row for row in rows if row]
@@ -193,6 +229,19 @@ class _Writer:
         return None
 
 
+def _is_deleted_row(row: _Element) -> bool:
+    return any(local(child.tag) == "trPr" and any(local(mark.tag) == "del" for mark in child) for child in row)
+
+
+def _is_hidden(run: _Element) -> bool:
+    for properties in run[:1]:
+        if local(properties.tag) == "rPr":
+            for mark in properties:
+                if local(mark.tag) == "vanish":
+                    return attribute(mark, "val") not in {"0", "false", "off"}
+    return False
+
+
 def _children(element: _Element, name: str) -> Iterator[_Element]:
     """Gives the nearest descendants of a name: rows and cells may stand inside content controls."""
     for child in element:
@@ -212,7 +261,7 @@ def _text(element: _Element) -> str:
         node, at = stack.pop()
         kind = local(node.tag)
         if at == 0:
-            if kind in _SKIPPED and node is not element:
+            if (kind in _SKIPPED and node is not element) or (kind == "r" and _is_hidden(node)):
                 continue
             if kind == "p" and not first and parts and not parts[-1].endswith("\n"):
                 parts.append("\n")
