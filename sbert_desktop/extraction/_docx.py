@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SKIPPED = frozenset(("del", "moveFrom", "delText", "instrText", "Fallback", "pPr", "rPr", "tblPr", "sectPr", "tcPr",
                       "trPr", "tblGrid", "fldData", "binData", "delInstrText", "rt"))
 _HEADING_NAME = re.compile(r"^heading (\d)$", re.IGNORECASE)
-_BAD_TITLE = re.compile(r"^(?:untitled.*|title|document\d*|microsoft word.*|powerpoint.*presentation|.*\.(?:docx?|pptx?|xlsx?|rtf)|\W*)$", re.IGNORECASE)
+_BAD_TITLE = re.compile(r"^(?:untitled.*|title|document\d*|microsoft word.*|slide \d+|powerpoint.*presentation|.*\.(?:docx?|pptx?|xlsx?|rtf)|\W*)$", re.IGNORECASE)
 _LONG_CELL = 600
 _TITLE_LEVEL = -1
 
@@ -97,6 +97,11 @@ def drawing_text(data: bytes) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def is_bad_title(title: str) -> bool:
+    """Tells a title that a program put there by itself."""
+    return bool(_BAD_TITLE.match(title))
+
+
 def read_properties(container: Container, out: TextBuilder) -> None:
     """Sets title, date and author from the properties that every Office document carries."""
     root = root_of(container.part("docProps/core.xml"))
@@ -104,7 +109,7 @@ def read_properties(container: Container, out: TextBuilder) -> None:
         return
     values = {local(child.tag): (child.text or "").strip() for child in root}
     title = one_line(values.get("title", ""))
-    out.title = "" if _BAD_TITLE.match(title) else title
+    out.title = "" if is_bad_title(title) else title
     out.date = parse_date(values.get("modified", "")) or parse_date(values.get("created", ""))
     for key, name in (("creator", "author"), ("subject", "subject"), ("keywords", "keywords")):
         out.metadata.append((name, values.get(key, "")))
