@@ -8,19 +8,22 @@ passages) are shared between views; columns that change in place are copied when
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sbert_desktop.domain import Filters, Mask, Vectors
+from sbert_desktop.domain import LEFT_OUT, Filters, Mask, Vectors
 from sbert_desktop.library import _vectors
 from sbert_desktop.library._records import IndexRecord
+
+_PARTS = re.compile(r"(?:^|/)(?:part \d+|caption(?: \d+)?)$")
 
 LOG_KEPT = 50_000  # entries of the log of changes; a reader further behind loads anew
 
@@ -35,6 +38,14 @@ class Change(IntEnum):
     FOLDER = 2
     SPACE = 3  # its rows were renumbered or lost: load anew
     INDEX = 4
+
+
+class Mark(IntFlag):
+    """What the library counts of a file beside its content."""
+
+    PROBLEM = 1
+    IGNORED = 2
+    CAPTION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +66,8 @@ class View:
 
     Arrays named ``file_*`` are indexed by file id, ``content_*`` by content id, ``row_*`` by row;
     ``passage_content`` gives the content of a passage id, -1 where there is none, and
-    ``passage_length`` its words.
+    ``passage_length`` its words. ``file_marks`` are the bits of :class:`Mark`; ``active`` is indexed by
+    folder id.
     """
 
     generation: int
@@ -79,7 +91,9 @@ class View:
     file_directory: NDArray[np.int32]
     file_type: NDArray[np.int32]
     file_mtime: NDArray[np.float64]
+    file_marks: NDArray[np.uint8]
     file_live: Mask
+    active: Mask
     directories: list[bytes]
     types: list[str]
     languages: list[str]
@@ -120,15 +134,30 @@ class View:
         """Gives the languages of live documents, most common first."""
         return _common(self.languages, self.content_language[self.file_content[self.file_live]])
 
-    def format_order(self) -> tuple[str, ...]:
-        """Gives the formats of live documents, most common first."""
-        return _common(self.formats, self.content_format[self.file_content[self.file_live]])
+    def type_order(self) -> tuple[str, ...]:
+        """Gives the types of live files and members, most common first."""
+        return _common(self.types, self.file_type[self.file_live])
 
-    def folder_counts(self, folder: int) -> tuple[int, int, int]:
-        """Gives documents, passages and passages with a vector below one folder, leaving or not."""
-        contents = self.file_content[(self.file_folder == folder) & (self.file_content >= 0)]
-        distinct = np.unique(contents)
-        return len(contents), int(self.content_passages[distinct].sum()), int(self.content_rows[distinct].sum())
+    def totals(self) -> tuple[int, int, int]:
+        """Gives documents, files with a problem and ignored ones over the active folders."""
+        marks = self.file_marks[self.active[self.file_folder]]
+        documents = np.count_nonzero(self.file_live & ((self.file_marks & Mark.CAPTION) == 0))
+        return int(documents), *_problems(marks)
+
+    def folder_counts(self, folder: int) -> tuple[int, int, int, int, int]:
+        """Gives documents, passages, those with a vector, problems and ignored ones below a folder, leaving or not."""
+        mine = self.file_folder == folder
+        marks, contents = self.file_marks[mine], self.file_content[mine]
+        documents = np.count_nonzero((contents >= 0) & ((marks & Mark.CAPTION) == 0))
+        held = np.zeros(len(self.content_live), np.bool_)
+        held[contents[contents >= 0]] = True
+        passages, embedded = self.content_passages[held].sum(), self.content_rows[held].sum()
+        return int(documents), int(passages), int(embedded), *_problems(marks)
+
+
+def _problems(marks: NDArray[np.uint8]) -> tuple[int, int]:
+    counted = np.bincount(marks & (Mark.PROBLEM | Mark.IGNORED), minlength=4)
+    return int(counted[Mark.PROBLEM]), int(counted[Mark.PROBLEM | Mark.IGNORED])
 
 
 class Columns:
@@ -159,6 +188,7 @@ class Columns:
         self._file_directory = np.zeros(0, np.int32)
         self._file_type = np.zeros(0, np.int32)
         self._file_mtime = np.zeros(0)
+        self._file_marks = np.zeros(0, np.uint8)
         self._directories = _Codes()
         self._types = _Codes()
         self._languages = _Codes()
@@ -258,14 +288,18 @@ class Columns:
     def _read_files(self, connection: sqlite3.Connection, since: int | None) -> None:
         where, values = _changed("f.id", Change.FILE, since)
         rows = connection.execute(
-            f"SELECT f.id, f.folder, f.path, f.mtime_ns, f.content FROM file f {where}", values
+            "SELECT f.id, f.folder, f.path, f.mtime_ns, f.content, f.member, f.ignored*2+(f.captions IS NOT NULL)*4"
+            f" +EXISTS (SELECT 1 FROM problem p WHERE p.file=f.id AND p.code!='{LEFT_OUT}') FROM file f {where}",
+            values,
         ).fetchall()
         if since is not None:
             changed = _changed_ids(connection, Change.FILE, since)
             if not changed.size:
                 return
             self._copy_files()
-            self._file_content[changed[changed < len(self._file_content)]] = -1
+            known = changed[changed < len(self._file_content)]
+            self._file_content[known] = -1
+            self._file_marks[known] = 0
         if not rows:
             return
         ids = np.array([row[0] for row in rows], np.int64)
@@ -277,7 +311,11 @@ class Columns:
         separator = os.sep.encode()
         cut = [row[2].rpartition(separator) for row in rows]
         self._file_directory[ids] = self._directories.of(parts[0] or separator for parts in cut)
-        self._file_type[ids] = self._types.of(map(_extension, (parts[2] for parts in cut)))
+        self._file_type[ids] = self._types.of(
+            _member_type(row[5]) or _extension(parts[2]) if row[5] else _extension(parts[2])
+            for row, parts in zip(rows, cut, strict=True)
+        )
+        self._file_marks[ids] = np.array([row[6] for row in rows], np.uint8)
 
     def _read_rows(
         self, connection: sqlite3.Connection, space: SpaceRow | None, segmentation: int | None, since: int | None
@@ -334,6 +372,7 @@ class Columns:
         self._file_directory = _grown(self._file_directory, size, 0)
         self._file_type = _grown(self._file_type, size, 0)
         self._file_mtime = _grown(self._file_mtime, size, 0)
+        self._file_marks = _grown(self._file_marks, size, 0)
 
     def _copy_contents(self) -> None:
         self._content_exists = self._content_exists.copy()
@@ -348,6 +387,7 @@ class Columns:
         self._file_directory = self._file_directory.copy()
         self._file_type = self._file_type.copy()
         self._file_mtime = self._file_mtime.copy()
+        self._file_marks = self._file_marks.copy()
 
     # ------------------------------------------------------------ the view
 
@@ -396,7 +436,9 @@ class Columns:
             file_directory=self._file_directory[:files],
             file_type=self._file_type[:files],
             file_mtime=self._file_mtime[:files],
+            file_marks=self._file_marks[:files],
             file_live=file_live,
+            active=is_active,
             directories=self._directories.names,
             types=self._types.texts,
             languages=self._languages.texts,
@@ -451,6 +493,12 @@ class _Codes:
 def _extension(name: bytes) -> str:
     stem, dot, extension = name.rpartition(b".")
     return extension.decode("utf-8", "replace").lower() if dot and stem else ""
+
+
+def _member_type(member: str) -> str:
+    """Gives the type of a member's last name; its parts and its caption are of its type."""
+    name = _PARTS.sub("", member).rpartition("/")[2]
+    return _extension(name.encode("utf-8", "surrogatepass"))
 
 
 def _grown(array: NDArray[_T], size: int, fill: object) -> NDArray[_T]:

@@ -65,18 +65,25 @@ def erase_contents(connection: sqlite3.Connection, contents: Sequence[int]) -> R
 
 def remove_files_of(writer: Writer, connection: sqlite3.Connection, folder: FolderId) -> tuple[int, int]:
     """Removes all files of a folder, some hundred per commit; gives documents and passages."""
-    documents = connection.execute("SELECT count(content) FROM file WHERE folder=?", (folder,)).fetchone()[0]
+    documents = connection.execute(
+        "SELECT count(content) FROM file WHERE folder=? AND captions IS NULL", (folder,)
+    ).fetchone()[0]
     passages = connection.execute(
         "SELECT coalesce(sum(s.embeddable), 0) FROM segmented s JOIN space x ON x.segmentation=s.segmentation"
         " AND x.state='active' WHERE s.content IN (SELECT content FROM file WHERE folder=?)",
         (folder,),
     ).fetchone()[0]
-    while True:
-        rows = connection.execute("SELECT id FROM file WHERE folder=? LIMIT ?", (folder, FILES_PER_COMMIT)).fetchall()
-        if not rows:
-            return int(documents), int(passages)
-        writer.remove([FileId(row[0]) for row in rows])
+    # Captions and members first: a container then leaves in steps as well.
+    ids = [
+        FileId(row[0])
+        for row in connection.execute(
+            "SELECT id FROM file WHERE folder=? ORDER BY (parent IS NULL)+(captions IS NULL), id", (folder,)
+        )
+    ]
+    for at in range(0, len(ids), FILES_PER_COMMIT):
+        writer.remove(ids[at : at + FILES_PER_COMMIT])
         writer.commit()
+    return int(documents), int(passages)
 
 
 def zero_dead_rows(library: Path, connection: sqlite3.Connection, active: Space | None) -> None:

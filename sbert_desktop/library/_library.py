@@ -7,16 +7,13 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 from sbert_desktop.domain import (
-    LEFT_OUT,
     ContentId,
     ExtractedText,
-    FileId,
     FolderId,
     NeighbourIndex,
     Snapshot,
@@ -26,10 +23,14 @@ from sbert_desktop.domain import (
 from sbert_desktop.errors import Cancelled, LibraryError
 from sbert_desktop.library import (
     _analysis,
+    _captions,
     _columns,
     _disk,
+    _folders,
     _health,
     _hnsw,
+    _known,
+    _reading,
     _schema,
     _snapshot,
     _text,
@@ -284,28 +285,27 @@ class Library:
         view = self._view(fingerprint)
         with self._reading() as connection:
             rows = connection.execute(
-                "SELECT d.id, d.path, d.added, d.state, d.words_only, d.last_scan,"
-                " (SELECT max(read_at) FROM file WHERE folder=d.id),"
-                " (SELECT count(DISTINCT p.file) FROM problem p JOIN file f ON f.id=p.file WHERE f.folder=d.id"
-                f" AND p.code!='{LEFT_OUT}')"
-                " FROM folder d ORDER BY d.id"
+                "SELECT d.id, d.path, d.added, d.state, d.words_only, d.last_scan, d.rules,"
+                " (SELECT max(read_at) FROM file WHERE folder=d.id) FROM folder d ORDER BY d.id"
             ).fetchall()
         records = []
-        for row in rows:
-            documents, passages, embedded = view.folder_counts(row[0])
+        for id_, path, added, state, words_only, last_scan, rules, last_change in rows:
+            documents, passages, embedded, problems, ignored = view.folder_counts(id_)
             records.append(
                 FolderRecord(
-                    FolderId(row[0]),
-                    _path(row[1]),
-                    row[2],
-                    row[3],
-                    bool(row[4]),
-                    documents,
-                    passages,
-                    embedded,
-                    row[7],
-                    row[6],
-                    row[5],
+                    id=FolderId(id_),
+                    path=_path(path),
+                    added=added,
+                    state=state,
+                    words_only=bool(words_only),
+                    documents=documents,
+                    passages=passages,
+                    embedded=embedded,
+                    problems=problems,
+                    last_change=last_change,
+                    last_scan=last_scan,
+                    rules=_folders.unpack_rules(rules),
+                    ignored=ignored,
                 )
             )
         return tuple(records)
@@ -313,53 +313,65 @@ class Library:
     def counts(self, fingerprint: str | None = None) -> Counts:
         """Gives the totals over the active folders for a space (None: the active one)."""
         view = self._view(fingerprint)
-        with self._reading() as connection:
-            problems = connection.execute(
-                "SELECT count(DISTINCT p.file) FROM problem p JOIN file f ON f.id=p.file JOIN folder d ON d.id=f.folder"
-                f" WHERE d.state='active' AND p.code!='{LEFT_OUT}'"
-            ).fetchone()[0]
-        return Counts(int(view.file_live.sum()), view.passages, int(view.alive.sum()), int(problems))
+        documents, problems, ignored = view.totals()
+        return Counts(documents, view.passages, int(view.alive.sum()), problems, ignored)
 
     def problems(self, folder: FolderId | None = None) -> tuple[ProblemRecord, ...]:
-        """Lists the problems of active folders, or of one folder, by path."""
+        """Lists the problems of active folders, or of one folder, by path; ignored ones too."""
         where, values = ("d.id=?", (folder,)) if folder is not None else ("d.state='active'", ())
         with self._reading() as connection:
             rows = connection.execute(
-                "SELECT f.path, d.path, p.code, p.message, p.hint, p.partial FROM problem p JOIN file f ON f.id=p.file"
-                f" JOIN folder d ON d.id=f.folder WHERE {where} ORDER BY f.path, p.id",
+                "SELECT f.path, d.path, p.code, p.message, p.hint, p.partial, f.member, f.ignored,"
+                " coalesce(c.size, f.size), f.read_at FROM problem p JOIN file f ON f.id=p.file"
+                " JOIN folder d ON d.id=f.folder LEFT JOIN file c ON c.id=f.parent"
+                f" WHERE {where} ORDER BY f.path, f.member, p.id",
                 values,
             ).fetchall()
-        return tuple(ProblemRecord(_path(row[0]), _path(row[1]), row[2], row[3], row[4], bool(row[5])) for row in rows)
+        places = {raw: _path(raw) for raw in {row[1] for row in rows}}
+        return tuple(
+            ProblemRecord(
+                _path(path), places[root], code, message, hint, bool(partial), member, bool(ignored), max(0, size), when
+            )
+            for path, root, code, message, hint, partial, member, ignored, size, when in rows
+        )
 
     def recent(self, limit: int = 200) -> tuple[ChangeRecord, ...]:
         """Lists the documents read last, newest first."""
         with self._reading() as connection:
             rows = connection.execute(
                 "SELECT f.path, c.title, f.read_at, (SELECT s.embeddable FROM segmented s JOIN space x"
-                " ON x.segmentation=s.segmentation AND x.state='active' WHERE s.content=c.id)"
+                " ON x.segmentation=s.segmentation AND x.state='active' WHERE s.content=c.id), f.member"
                 " FROM file f JOIN content c ON c.id=f.content JOIN folder d ON d.id=f.folder AND d.state='active'"
                 " ORDER BY f.read_at DESC, f.id DESC LIMIT ?",
                 (max(0, limit),),
             ).fetchall()
-        return tuple(ChangeRecord(_path(row[0]), row[1], row[2], row[3] or 0) for row in rows)
+        return tuple(ChangeRecord(_path(row[0]), row[1], row[2], row[3] or 0, row[4]) for row in rows)
 
-    def known_files(self, folder: FolderId) -> dict[bytes, KnownFile]:
-        """Gives what the catalog remembers of a folder's files (container members left out), by path."""
+    def known_files(self, folder: FolderId, below: Sequence[Path] | None = None) -> dict[bytes, KnownFile]:
+        """Gives what the catalog remembers of a folder's files by path; what is inside containers is left out.
+
+        Args:
+            folder: Whose files.
+            below: Only these files and what lies below these folders; None: all.
+        """
+        known: dict[bytes, KnownFile] = {}
         with self._reading() as connection:
-            rows = connection.execute(
-                "SELECT f.id, f.path, f.size, f.mtime_ns, f.device, f.inode, f.content,"
-                " coalesce((SELECT code FROM problem WHERE file=f.id ORDER BY partial, id LIMIT 1), ''), f.member,"
-                " coalesce(c.extractor_version!=?, 0) FROM file f LEFT JOIN content c ON c.id=f.content"
-                " WHERE f.folder=? AND f.parent IS NULL",
-                (self.extractor_version, folder),
-            ).fetchall()
-        return {row[1]: _known_file(row) for row in rows}
+            if below is None:
+                _known.read(connection, folder, self.extractor_version, None, known)
+            for place in below or ():
+                _known.read(connection, folder, self.extractor_version, os.fsencode(place), known)
+        return known
 
     def has_content(self, sha256: str) -> ContentId | None:
-        """Gives the content with these bytes, read by the current extractor, or None."""
+        """Gives the content with these bytes, read by the current extractor, or None.
+
+        A container's own text does not tell what is inside it: a copy of a container is not known.
+        """
         with self._reading() as connection:
             row = connection.execute(
-                "SELECT id FROM content WHERE sha256=? AND extractor_version=?", (sha256, self.extractor_version)
+                "SELECT id FROM content c WHERE sha256=? AND extractor_version=? AND NOT EXISTS (SELECT 1 FROM file f"
+                " JOIN file m ON m.parent=f.id AND m.captions IS NULL WHERE f.content=c.id)",
+                (sha256, self.extractor_version),
             ).fetchone()
         return ContentId(row[0]) if row else None
 
@@ -380,14 +392,46 @@ class Library:
         with self._reading() as connection:
             return _snapshot.paths_of(connection, content)
 
-    def content_at(self, path: Path) -> ContentId | None:
-        """Gives the content of the file at a path, or None."""
+    def content_at(self, path: Path, member: str | None = None) -> ContentId | None:
+        """Gives the content of the file at a path, or None; without a member: its own, or of the first inside."""
         with self._reading() as connection:
             row = connection.execute(
-                "SELECT content FROM file WHERE path=? AND content IS NOT NULL ORDER BY member LIMIT 1",
-                (os.fsencode(path),),
+                "SELECT content FROM file WHERE path=? AND content IS NOT NULL AND (? IS NULL OR member=?)"
+                " ORDER BY captions IS NOT NULL, member LIMIT 1",
+                (os.fsencode(path), member, member),
             ).fetchone()
         return ContentId(row[0]) if row else None
+
+    def caption_of(self, path: Path, member: str = "") -> str:
+        """Gives the person's own words about a file or member, ``""`` when there are none."""
+        with self._reading() as connection:
+            row = _captions.of(connection, os.fsencode(path), member)
+            return (_text.read(connection, row[1]) or "") if row else ""
+
+    def caption_for(self, sha256: str) -> str:
+        """Gives what the person once wrote about a file with these bytes, ``""`` when there is nothing.
+
+        A file that comes back has no caption yet: give it this one with :meth:`Writer.put_caption`.
+        """
+        with self._reading() as connection:
+            return _captions.kept(connection, sha256)
+
+    # ------------------------------------------------------------ what is being read
+
+    def note_reading(self, path: bytes, size: int, mtime_ns: int) -> None:
+        """Notes on disk that a file is being read now, for the case that this kills the program. Any thread."""
+        if not self.read_only:
+            with _disk.known_errors(self.path):
+                _reading.note(self.path, path, size, mtime_ns)
+
+    def done_reading(self, path: bytes) -> None:
+        """Takes the note away. Any thread."""
+        if not self.read_only:
+            _reading.done(self.path, path)
+
+    def interrupted(self) -> tuple[tuple[bytes, int, int], ...]:
+        """Gives path, size and time of files that have a note: ask while nobody reads, with the writer's lock."""
+        return _reading.left(self.path)
 
     def active_space(self) -> SpaceRecord | None:
         """Gives the space that new vectors go to, or None in an empty library."""
@@ -418,8 +462,8 @@ class Library:
         return int(row[0]), int(row[1]), int(row[2])
 
     def formats(self) -> tuple[str, ...]:
-        """Gives the formats of live documents, most common first."""
-        return self._view(None).format_order()
+        """Gives the types of live documents as filters know them (lower-case extensions), most common first."""
+        return self._view(None).type_order()
 
     def languages(self) -> tuple[str, ...]:
         """Gives the languages of live documents, most common first."""
@@ -610,11 +654,6 @@ class Library:
                 pass  # the writer is at it, or the disk is full: kept in memory until the next time
             finally:
                 connection.close()
-
-
-def _known_file(row: tuple[Any, ...]) -> KnownFile:
-    device, inode = row[4] % 2**64, row[5] % 2**64  # kept as signed numbers
-    return KnownFile(FileId(row[0]), row[1], row[2], row[3], device, inode, row[6], row[7], row[8], bool(row[9]))
 
 
 def _path(raw: bytes) -> Path:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from sbert_desktop.domain import ContentId, FileId, FolderId, PassageId
+from sbert_desktop.domain import ContentId, FileId, FolderId, FolderRules, PassageId
 
 
 @dataclass(frozen=True, slots=True)
 class FolderRecord:
     """One folder of the library.
 
-    ``state`` is ``active`` or ``leaving`` (hidden, not yet erased). ``documents`` counts files with
-    text, ``passages`` the passages meant to be embedded, ``embedded`` those with a vector in the
-    space asked about. ``last_change`` and ``last_scan`` are seconds since the epoch.
+    ``state`` is ``active`` or ``leaving`` (hidden, not yet erased). ``documents`` counts files and members with
+    text (captions not), ``problems`` files and members with a problem that is not ignored, ``ignored`` the ignored
+    ones; files of kinds that are not read count as neither. ``passages`` counts the passages meant to be
+    embedded, ``embedded`` those with a vector in the space asked about. ``last_change`` and ``last_scan``
+    are seconds since the epoch.
     """
 
     id: FolderId
@@ -28,14 +31,17 @@ class FolderRecord:
     problems: int
     last_change: float | None
     last_scan: float | None
+    rules: FolderRules = field(default_factory=FolderRules)
+    ignored: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
+class KnownFile(NamedTuple):
     """One file as the catalog remembers it.
 
-    ``content`` is None when nothing could be read; ``outdated`` says that the text was read by an
-    earlier version of the extractor.
+    ``content`` is None when nothing could be read, and for a container without a text of its own; ``outdated``
+    says that the file was read, or tried, by an earlier version of the extractor. ``size`` is -1 while a container
+    was gone through only in part, so that it never equals the file's. ``cursor``: see
+    :class:`sbert_desktop.domain.SourceFile`. A tuple, since a library holds hundreds of thousands of them.
     """
 
     id: FileId
@@ -48,6 +54,8 @@ class KnownFile:
     problem_code: str
     member: str = ""
     outdated: bool = False
+    cursor: str = ""
+    ignored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +66,15 @@ class Counts:
     passages: int
     embedded: int
     problems: int
+    ignored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemRecord:
-    """Why one file was not read, or only in part."""
+    """Why one file, or member of a container, was not read, or only in part.
+
+    ``size`` is that of the file on disk in bytes, ``when`` it was tried in seconds since the epoch.
+    """
 
     path: Path
     folder: Path
@@ -70,6 +82,10 @@ class ProblemRecord:
     message: str
     hint: str
     partial: bool
+    member: str = ""
+    ignored: bool = False
+    size: int = 0
+    when: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +96,7 @@ class ChangeRecord:
     title: str
     when: float
     passages: int
+    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)

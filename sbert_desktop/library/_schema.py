@@ -17,7 +17,7 @@ from sbert_desktop.errors import LibraryError
 
 CATALOG = "catalog.sqlite"
 APPLICATION_ID = 0x53424454  # "SBDT"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 5.0
 BACKUPS_KEPT = 3
 
@@ -27,7 +27,8 @@ TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE folder(
   id INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB NOT NULL UNIQUE, added REAL NOT NULL,
-  state TEXT NOT NULL DEFAULT 'active', words_only INTEGER NOT NULL DEFAULT 0, last_scan REAL) STRICT;
+  state TEXT NOT NULL DEFAULT 'active', words_only INTEGER NOT NULL DEFAULT 0, last_scan REAL,
+  rules TEXT NOT NULL DEFAULT '') STRICT;
 CREATE TABLE content(
   id INTEGER PRIMARY KEY AUTOINCREMENT, sha256 TEXT NOT NULL, extractor_version INTEGER NOT NULL,
   format TEXT NOT NULL, language TEXT NOT NULL, title TEXT NOT NULL, date REAL, characters INTEGER NOT NULL,
@@ -41,11 +42,19 @@ CREATE TABLE file(
   member TEXT NOT NULL DEFAULT '', parent INTEGER REFERENCES file(id), size INTEGER NOT NULL,
   mtime_ns INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL,
   content INTEGER REFERENCES content(id), sha256 TEXT NOT NULL DEFAULT '', read_at REAL NOT NULL,
+  cursor TEXT NOT NULL DEFAULT '', reading INTEGER NOT NULL DEFAULT 0, unfinished INTEGER NOT NULL DEFAULT 0,
+  ignored INTEGER NOT NULL DEFAULT 0, extractor_version INTEGER NOT NULL DEFAULT 1,
+  captions INTEGER REFERENCES file(id),
   UNIQUE(path, member)) STRICT;
 CREATE INDEX file_content ON file(content);
 CREATE INDEX file_folder ON file(folder, read_at);
 CREATE INDEX file_parent ON file(parent) WHERE parent IS NOT NULL;
 CREATE INDEX file_read ON file(read_at);
+CREATE INDEX file_captions ON file(captions) WHERE captions IS NOT NULL;
+CREATE TABLE caption(
+  sha256 TEXT PRIMARY KEY, folder INTEGER NOT NULL REFERENCES folder(id), text BLOB NOT NULL, made REAL NOT NULL)
+  STRICT, WITHOUT ROWID;
+CREATE INDEX caption_folder ON caption(folder);
 CREATE TABLE problem(
   id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES file(id), code TEXT NOT NULL, message TEXT NOT NULL,
   hint TEXT NOT NULL, partial INTEGER NOT NULL) STRICT;
@@ -97,8 +106,33 @@ CREATE TABLE judgement(
   text_b TEXT NOT NULL DEFAULT '', made REAL NOT NULL) STRICT;
 """
 
-# Version n -> the step that makes it n + 1. Empty until a released schema changes.
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+
+def _to_2(connection: sqlite3.Connection) -> None:
+    """Members, captions, rules of folders, files that are ignored; which extractor read each file."""
+    for column in (
+        "cursor TEXT NOT NULL DEFAULT ''",
+        "reading INTEGER NOT NULL DEFAULT 0",
+        "unfinished INTEGER NOT NULL DEFAULT 0",
+        "ignored INTEGER NOT NULL DEFAULT 0",
+        "extractor_version INTEGER NOT NULL DEFAULT 1",
+        "captions INTEGER REFERENCES file(id)",
+    ):
+        connection.execute(f"ALTER TABLE file ADD COLUMN {column}")
+    connection.execute("ALTER TABLE folder ADD COLUMN rules TEXT NOT NULL DEFAULT ''")
+    connection.execute(
+        "UPDATE file SET extractor_version=(SELECT c.extractor_version FROM content c WHERE c.id=file.content)"
+        " WHERE content IN (SELECT id FROM content WHERE extractor_version!=1)"
+    )
+    connection.execute("CREATE INDEX file_captions ON file(captions) WHERE captions IS NOT NULL")
+    connection.execute(
+        "CREATE TABLE caption(sha256 TEXT PRIMARY KEY, folder INTEGER NOT NULL REFERENCES folder(id),"
+        " text BLOB NOT NULL, made REAL NOT NULL) STRICT, WITHOUT ROWID"
+    )
+    connection.execute("CREATE INDEX caption_folder ON caption(folder)")
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2}
+"""Version n -> the step that makes it n + 1, inside one transaction with the others."""
 
 
 def connect(folder: Path, *, mode: str) -> sqlite3.Connection:

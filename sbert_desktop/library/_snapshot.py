@@ -157,11 +157,14 @@ def fetch(connection: sqlite3.Connection, passage_ids: Sequence[int]) -> dict[in
 
 
 def paths_of(connection: sqlite3.Connection, content: int) -> tuple[SourceFile, ...]:
-    """Gives every place of a content in an active folder, the shortest path first."""
+    """Gives every place of a content in an active folder, the shortest path first.
+
+    A member has the size and time of its container: those can be compared with the disk.
+    """
     rows = connection.execute(
-        "SELECT f.path, f.size, f.mtime_ns, f.device, f.inode, f.sha256, f.member FROM file f"
-        " JOIN folder d ON d.id=f.folder AND d.state='active' WHERE f.content=?"
-        " ORDER BY length(f.path), f.path, f.member",
+        "SELECT f.path, coalesce(p.size, f.size), coalesce(p.mtime_ns, f.mtime_ns), f.device, f.inode, f.sha256,"
+        " f.member FROM file f JOIN folder d ON d.id=f.folder AND d.state='active'"
+        " LEFT JOIN file p ON p.id=f.parent WHERE f.content=? ORDER BY length(f.path), f.path, f.member",
         (content,),
     )
     return tuple(

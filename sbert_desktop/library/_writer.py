@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,23 +25,27 @@ from sbert_desktop.domain import (
     ExtractedText,
     FileId,
     FolderId,
+    FolderRules,
     JobContext,
     Passage,
     PassageId,
     Problem,
     SourceFile,
     SplitRules,
-    short_path,
 )
 from sbert_desktop.errors import LibraryError
-from sbert_desktop.library import _disk, _erasing, _health, _schema, _text, _words
+from sbert_desktop.library import _captions, _disk, _erasing, _folders, _health, _reading, _schema, _text, _words
 from sbert_desktop.library._columns import LOG_KEPT, Change, SpaceRow, pack_lengths
 from sbert_desktop.library._erasing import Removed
+from sbert_desktop.library._files import Files, stat_values
 from sbert_desktop.library._records import PendingDocument
 from sbert_desktop.library._space import Space
 
 if TYPE_CHECKING:
     from sbert_desktop.library._library import Library
+
+
+_REFUSALS = _folders.REFUSALS | {"no-space", "file-unknown"}  # said before anything was changed
 
 
 class Writer:
@@ -59,6 +63,7 @@ class Writer:
         self._making_room = False
         self._space: Space | None = None
         self._connection = _schema.connect(self._folder, mode="rw")
+        self._files = Files(self._connection, self._changes, self._forget, library.extractor_version)
         try:
             if unclean:
                 _health.require_sound(self._folder, self._connection)
@@ -77,30 +82,28 @@ class Writer:
             LibraryError: ``folder-nested`` when it lies inside a known folder or holds one;
                 ``folder-is-library`` for the library's own.
         """
-        path = Path(os.path.abspath(path))
-        real = os.path.realpath(path)
-        if _within(real, os.path.realpath(self._folder)):
-            raise LibraryError(
-                "folder-is-library", f"{short_path(path)} is the library itself.", "Choose another folder."
-            )
         with self._change():
-            for id_, raw, state in self._connection.execute("SELECT id, path, state FROM folder").fetchall():
-                known = os.path.realpath(os.fsdecode(raw))
-                if known == real:
-                    self._connection.execute(
-                        "UPDATE folder SET state='active', words_only=? WHERE id=?", (words_only, id_)
-                    )
-                    self._changes.add((Change.FOLDER, id_))
-                    return FolderId(id_)
-                if state == "active" and (_within(real, known) or _within(known, real)):
-                    raise _nested(path, os.fsdecode(raw), inside=_within(real, known))
-            cursor = self._connection.execute(
-                "INSERT INTO folder(path, added, words_only) VALUES(?,?,?)",
-                (os.fsencode(path), time.time(), words_only),
-            )
-            id_ = int(cursor.lastrowid or 0)
+            id_ = _folders.add(self._connection, self._folder, path, words_only)
             self._changes.add((Change.FOLDER, id_))
-            return FolderId(id_)
+            return id_
+
+    def relocate_folder(self, folder: FolderId, place: Path) -> None:
+        """Says where a folder lies now: every path below it changes; texts and vectors stay as they are.
+
+        Raises:
+            LibraryError: ``folder-known`` when another folder of the library is there, ``folder-nested``
+                when one lies inside or holds it, ``folder-is-library``, ``folder-unknown``.
+        """
+        with self._change():
+            if _folders.relocate(self._connection, self._folder, folder, place):
+                space = self._connection.execute("SELECT coalesce(max(id), 0) FROM space").fetchone()[0]
+                self._changes.add((Change.SPACE, space))  # one word for all files: load anew
+
+    def set_rules(self, folder: FolderId, rules: FolderRules) -> None:
+        """Remembers which files of a folder are to be read."""
+        with self._change():
+            self._connection.execute("UPDATE folder SET rules=? WHERE id=?", (_folders.pack_rules(rules), folder))
+            self._changes.add((Change.FOLDER, folder))
 
     def set_folder_state(self, folder: FolderId, state: str) -> None:
         """Makes a folder ``active`` or ``leaving`` (hidden everywhere, not yet erased)."""
@@ -131,10 +134,14 @@ class Writer:
         self.set_folder_state(folder, "leaving")
         self.commit()
         documents, passages = _erasing.remove_files_of(self, self._connection, folder)
+        row = self._connection.execute("SELECT path FROM folder WHERE id=?", (folder,)).fetchone()
         with self._change():
+            _captions.forget_folder(self._connection, folder)
             self._connection.execute("DELETE FROM folder WHERE id=?", (folder,))
             self._changes.add((Change.FOLDER, folder))
         self.commit()
+        if row is not None:
+            _reading.forget(self._folder, row[0])
         self.compact()
         _erasing.leave_no_trace(self._folder, self._connection)
         return documents, passages
@@ -168,29 +175,83 @@ class Writer:
             if content is not None and text is None and not problems:
                 stored = self._connection.execute("SELECT problems FROM content WHERE id=?", (content,)).fetchone()
                 problems = _text.unpack_problems(stored[0])
-            values = (folder, *_stat(file), content, file.content_hash, time.time())
-            key = (os.fsencode(file.path), file.member)
-            row = self._connection.execute("SELECT id, content FROM file WHERE path=? AND member=?", key).fetchone()
-            if row is None:
-                cursor = self._connection.execute(
-                    "INSERT INTO file(folder, size, mtime_ns, device, inode, content, sha256, read_at, path, member,"
-                    " parent) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
-                    (*values, *key, self._parent_of(key)),
-                )
-                id_ = int(cursor.lastrowid or 0)
-            else:
-                id_ = row[0]
-                self._connection.execute(
-                    "UPDATE file SET folder=?, size=?, mtime_ns=?, device=?, inode=?, content=?, sha256=?, read_at=?"
-                    " WHERE id=?",
-                    (*values, id_),
-                )
-            self._set_problems(id_, problems)
-            self._changes.add((Change.FILE, id_))
+            self._files.put(folder, file, content, problems)
             if content is not None:
-                self._freshen(content, _stat(file)[1])
-            if row is not None and row[1] is not None and row[1] != content:
-                self._forget([row[1]])
+                self._freshen(content, file)
+            return content
+
+    def begin_container(self, folder: FolderId, file: SourceFile) -> FileId:
+        """Says that a file with members is gone through now; :meth:`put` its members, then finish it.
+
+        Until then its :class:`KnownFile` has the size -1, so that a killed run reads it again, and
+        ``file.cursor`` as its cursor: give the one that the reading goes on from, ``""`` when it starts anew.
+        Members from before stay meanwhile. May be committed at any point.
+        """
+        with self._change():
+            return self._files.begin(folder, file)
+
+    def finish_container(
+        self,
+        folder: FolderId,
+        file: SourceFile,
+        text: ExtractedText | None,
+        passages: Sequence[Passage],
+        problems: Sequence[Problem],
+        *,
+        cursor: str = "",
+        grown: bool = False,
+    ) -> ContentId | None:
+        """Ends a container: its real size and time, its own text if it has one, and its problems.
+
+        Args:
+            folder: The folder that the file belongs to.
+            file: The file, with member ``""``.
+            text: The container's own text (a mail with attachments); None for a mere container.
+            passages: That text, cut.
+            problems: What was not read of it.
+            cursor: Where to go on when the file has grown.
+            grown: The reading went on from a cursor, so members from before stay; else a member
+                that was not put since :meth:`begin_container` leaves. Captions of those that stay do, too.
+
+        Returns:
+            The content of the container's own text, or None.
+        """
+        with self._change():
+            content = self._content_for(file, text, passages) if text is not None else None
+            self._files.finish(folder, file, content, problems, cursor=cursor, grown=grown)
+            if content is not None:
+                self._freshen(content, file)
+            return content
+
+    def put_caption(
+        self, path: Path, member: str, text: ExtractedText | None, passages: Sequence[Passage]
+    ) -> ContentId | None:
+        """Puts the person's own words to a known file or member; None takes them away.
+
+        They stay with the file when it is read again or moves, and are remembered by its bytes.
+
+        Raises:
+            LibraryError: ``file-unknown``.
+        """
+        with self._change():
+            row = self._connection.execute(
+                "SELECT id, sha256, folder, mtime_ns FROM file WHERE path=? AND member=? AND captions IS NULL",
+                (os.fsencode(path), member),
+            ).fetchone()
+            if row is None:
+                raise LibraryError("file-unknown", "This file is not in the library.", "Check its folder for changes.")
+            if text is None:
+                self._files.put_caption(row[0], None, "", 0)
+                _captions.drop(self._connection, row[1])
+                return None
+            raw = text.text.encode("utf-8", "surrogatepass")
+            sha256 = "caption:" + hashlib.sha256(raw).hexdigest()
+            file = SourceFile(path, len(raw), row[3], content_hash=sha256)
+            content = self._content_for(file, replace(text, format=_captions.FORMAT), passages)
+            assert content is not None
+            self._files.put_caption(row[0], content, sha256, len(raw))
+            _captions.keep(self._connection, row[1], row[2], text.text)
+            self._freshen(content, file)
             return content
 
     def put_passages(self, content: ContentId, passages: Sequence[Passage]) -> None:
@@ -205,37 +266,33 @@ class Writer:
             self._insert_passages(content, text, passages)
 
     def move(self, file_id: FileId, file: SourceFile, folder: FolderId) -> None:
-        """Gives a known file another path (same content); what stood at that path is replaced."""
+        """Gives a known file another path (same content); what stood at that path is replaced.
+
+        Members and captions go with it.
+        """
         with self._change():
-            key = (os.fsencode(file.path), file.member)
-            other = self._connection.execute(
-                "SELECT id FROM file WHERE path=? AND member=? AND id!=?", (*key, file_id)
-            ).fetchone()
-            if other is not None:
-                self._remove([other[0]])
-            children = self._connection.execute("SELECT id FROM file WHERE parent=?", (file_id,)).fetchall()
-            for (child,) in children:
-                self._connection.execute("UPDATE file SET folder=?, path=? WHERE id=?", (folder, key[0], child))
-                self._changes.add((Change.FILE, child))
-            self._connection.execute(
-                "UPDATE file SET folder=?, path=?, member=?, size=?, mtime_ns=?, device=?, inode=? WHERE id=?",
-                (folder, *key, *_stat(file), file_id),
-            )
-            self._changes.add((Change.FILE, file_id))
+            self._files.move(file_id, file, folder)
 
     def touch(self, file_id: FileId, file: SourceFile) -> None:
         """Notes a new time, device or inode of a file whose content is the same."""
         with self._change():
-            self._connection.execute(
-                "UPDATE file SET size=?, mtime_ns=?, device=?, inode=? WHERE id=?",
-                (*_stat(file), file_id),
-            )
-            self._changes.add((Change.FILE, file_id))
+            self._files.touch(file_id, file)
+
+    def set_ignored(self, paths: Sequence[Path], ignored: bool) -> None:
+        """Takes the problems of files and of what is inside them off the count, or puts them back.
+
+        A file that changes is no longer ignored.
+        """
+        with self._change():
+            self._files.set_ignored([os.fsencode(path) for path in paths], ignored)
 
     def remove(self, file_ids: Sequence[FileId]) -> None:
-        """Forgets files; a content that no file has any more is erased with them."""
+        """Forgets files with their members; a content that no file has any more is erased with them.
+
+        The person's captions are kept for the day the same bytes come back, until the folder is removed.
+        """
         with self._change():
-            self._remove(list(file_ids))
+            self._files.remove(file_ids)
 
     # ------------------------------------------------------------ spaces and vectors
 
@@ -395,7 +452,7 @@ class Writer:
                     self._connection.execute("BEGIN IMMEDIATE")
                 yield
         except BaseException as error:
-            if not isinstance(error, LibraryError) or error.code not in ("folder-nested", "no-space"):
+            if not isinstance(error, LibraryError) or error.code not in _REFUSALS:
                 self._rollback()
             raise
 
@@ -490,37 +547,12 @@ class Writer:
             )
         self._changes.add((Change.CONTENT, content))
 
-    def _freshen(self, content: ContentId, mtime_ns: int) -> None:
-        self._connection.execute("UPDATE todo SET mtime_ns=max(mtime_ns, ?) WHERE content=?", (mtime_ns, content))
-
-    def _parent_of(self, key: tuple[bytes, str]) -> int | None:
-        if not key[1]:
-            return None
-        row = self._connection.execute("SELECT id FROM file WHERE path=? AND member=''", (key[0],)).fetchone()
-        return int(row[0]) if row else None
-
-    def _set_problems(self, file: int, problems: Sequence[Problem]) -> None:
-        self._connection.execute("DELETE FROM problem WHERE file=?", (file,))
-        self._connection.executemany(
-            "INSERT INTO problem(file, code, message, hint, partial) VALUES(?,?,?,?,?)",
-            [(file, p.code, _text.clean(p.message), _text.clean(p.hint), p.partial) for p in problems],
+    def _freshen(self, content: ContentId, file: SourceFile) -> None:
+        self._connection.execute(
+            "UPDATE todo SET mtime_ns=max(mtime_ns, ?) WHERE content=?", (stat_values(file)[1], content)
         )
 
-    def _remove(self, ids: list[int] | list[FileId]) -> None:
-        contents = []
-        for id_ in ids:
-            rows = self._connection.execute(
-                "SELECT id, content FROM file WHERE parent=? OR id=? ORDER BY parent IS NULL", (id_, id_)
-            ).fetchall()
-            for file, content in rows:
-                self._connection.execute("DELETE FROM problem WHERE file=?", (file,))
-                self._connection.execute("DELETE FROM file WHERE id=?", (file,))
-                self._changes.add((Change.FILE, file))
-                if content is not None:
-                    contents.append(content)
-        self._forget(contents)
-
-    def _forget(self, contents: Sequence[int]) -> None:
+    def _forget(self, contents: Iterable[int]) -> None:
         orphans = [
             content
             for content in dict.fromkeys(contents)
@@ -548,34 +580,9 @@ def _passage_values(passage: Passage, text: str) -> tuple[object, ...]:
     return passage.ordinal, passage.start, passage.end, sha, passage.embedded, place.page, heading, part, context
 
 
-def _stat(file: SourceFile) -> tuple[int, int, int, int]:
-    """Gives size, time, device and inode as SQLite's signed 64 bits can hold them."""
-    limit = 2**63
-    signed = [(value + limit) % (2 * limit) - limit for value in (file.device, file.inode)]
-    return file.size, max(-limit, min(limit - 1, file.mtime_ns)), signed[0], signed[1]
-
-
 def _next_id(connection: object, table: str) -> int:
     import sqlite3
 
     assert isinstance(connection, sqlite3.Connection)
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name=?", (table,)).fetchone()
     return (int(row[0]) if row else 0) + 1
-
-
-def _within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
-
-
-def _nested(path: Path, known: str, *, inside: bool) -> LibraryError:
-    if inside:
-        return LibraryError(
-            "folder-nested",
-            f"{short_path(path)} lies inside {short_path(known)}, which is in the library already.",
-            "Its files are found there. Nothing needs to be added.",
-        )
-    return LibraryError(
-        "folder-nested",
-        f"{short_path(path)} holds {short_path(known)}, which is in the library already.",
-        "Remove that folder from the library first, then add this one.",
-    )

@@ -77,7 +77,7 @@ def test_everything_is_there_after_reopening(library: Library) -> None:
         assert (problem.path, problem.folder, problem.partial) == (Path("/docs/a.pdf"), Path("/docs"), True)
         (change,) = again.recent(10)
         assert (change.path, change.title, change.passages) == (Path("/docs/a.pdf"), "Ein Titel", 2)
-        assert (again.formats(), again.languages()) == (("txt",), ("de",))
+        assert (again.formats(), again.languages()) == (("pdf",), ("de",))
         record_ = next(iter(again.snapshot("fake-1").fetch([1]).values()))
         assert (record_.date, record_.title, record_.language, record_.location.page) == (1e9, "Ein Titel", "de", 1)
         space = again.active_space()

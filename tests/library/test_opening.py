@@ -73,7 +73,8 @@ def test_a_newer_library_is_refused_with_its_bytes_unchanged(tmp_path: Path) -> 
 
 def test_an_older_library_is_backed_up_and_brought_forward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = filled(tmp_path / "library")
-    for version in range(2, 7):
+    released = _schema.SCHEMA_VERSION
+    for version in range(released + 1, released + 6):
         monkeypatch.setattr(_schema, "SCHEMA_VERSION", version)
         monkeypatch.setitem(
             _schema.MIGRATIONS, version - 1, lambda c, v=version: c.execute(f"CREATE TABLE extra_{v}(x)") and None
@@ -81,7 +82,8 @@ def test_an_older_library_is_backed_up_and_brought_forward(tmp_path: Path, monke
         with open_library(path) as library:
             assert library.counts().documents == 20
     kept = _schema.backups(path)
-    assert [int(backup.name.split("-")[1][1:]) for backup in kept] == [5, 4, 3], "the last three"
+    versions = [int(backup.name.split("-")[1][1:]) for backup in kept]
+    assert versions == [released + 4, released + 3, released + 2], "the last three"
     connection = sqlite3.connect(kept[0])
     assert connection.execute("SELECT count(*) FROM file").fetchone() == (20,)
     connection.close()
@@ -95,8 +97,8 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pyt
         raise RuntimeError
 
     with monkeypatch.context() as newer:
-        newer.setattr(_schema, "SCHEMA_VERSION", 2)
-        newer.setitem(_schema.MIGRATIONS, 1, broken)
+        newer.setitem(_schema.MIGRATIONS, _schema.SCHEMA_VERSION, broken)
+        newer.setattr(_schema, "SCHEMA_VERSION", _schema.SCHEMA_VERSION + 1)
         with pytest.raises(RuntimeError):
             open_library(path)
     with open_library(path) as library:
