@@ -85,6 +85,12 @@ GROUPS = {
     "advanced": "Details",
 }
 
+DEFAULT_EXCLUDE = (
+    ".git/; .hg/; .svn/; node_modules/; bower_components/; __pycache__/; site-packages/; .venv/; venv/; .tox/; .nox/; "
+    ".mypy_cache/; .pytest_cache/; .ruff_cache/; .ipynb_checkpoints/; .cache/; .gradle/; .idea/; .vscode/; *.egg-info/"
+)
+"""Folders that programs fill for themselves: no document of a person lies in them."""
+
 SCHEMA: tuple[Setting, ...] = (
     Setting(
         "appearance.theme",
@@ -105,6 +111,27 @@ SCHEMA: tuple[Setting, ...] = (
         choices=(("auto", "Gentle while I work"), ("gentle", "Always gentle"), ("full", "Always full")),
     ),
     Setting("indexing.hidden", False, "Include hidden files", "Read files and folders whose name starts with a dot."),
+    Setting(
+        "indexing.exclude",
+        DEFAULT_EXCLUDE,
+        "Leave out everywhere",
+        "Patterns of files and folders that are not read, in the manner of .gitignore, apart by semicolons.",
+    ),
+    Setting(
+        "indexing.gitignore",
+        False,
+        "Honour .gitignore",
+        "Leave out what the .gitignore files in your folders name; .sbertignore is always honoured.",
+    ),
+    Setting(
+        "indexing.rescan_minutes",
+        15,
+        "Check network drives every",
+        "Folders whose changes the system does not report are checked again after so long.",
+        minimum=1,
+        maximum=1440,
+        unit="min",
+    ),
     Setting(
         "indexing.check_at_start",
         True,

@@ -20,6 +20,7 @@ class Known:
     device: int
     inode: int
     content: int | None = None
+    problem_code: str = ""
 
 
 def known_of(found: Scan) -> dict[bytes, Known]:
