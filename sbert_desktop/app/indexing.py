@@ -2,89 +2,88 @@
 
 Files are read by a pool of children while this thread stores what they give; whenever nothing
 waits to be stored, it encodes what has no vector yet, newest files first. So words are findable at
-once, and reading and encoding overlap on as many cores as there are.
+once, and reading and encoding overlap on as many cores as there are. Files that change meanwhile are
+looked after between two steps, so that they are found within seconds also while a long run goes on.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sbert_desktop.app.feeding import END, NOTHING, Feeder
-from sbert_desktop.app.overview import library_view
-from sbert_desktop.app.scanning import Changes, Known, compare, root_problem, scan
+from sbert_desktop.app.asking import find_programs
+from sbert_desktop.app.checking import Findings, look, skip_interrupted
+from sbert_desktop.app.embedding import Embedding
+from sbert_desktop.app.feeding import END, NOTHING, Feeder, Item, read_through_pool
+from sbert_desktop.app.recognising import names_of, on_disk, recognise_files, scanned_files, why_not
+from sbert_desktop.app.reporting import Reporter
 from sbert_desktop.app.session import Session
-from sbert_desktop.app.views import IndexProgress, IndexReport
+from sbert_desktop.app.storing import Batch, Storing
+from sbert_desktop.app.views import IndexReport
 from sbert_desktop.domain import (
-    Encoder,
-    EncoderInfo,
-    ExtractedText,
-    FolderId,
+    FolderRules,
     JobContext,
-    Passage,
-    Problem,
     SourceFile,
-    SplitRules,
-    Tokenizer,
     display_path,
-    short_path,
 )
-from sbert_desktop.errors import Cancelled, EncoderError, UsageError
+from sbert_desktop.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
-    from sbert_desktop.library import FolderRecord, PendingDocument, Writer
+    from sbert_desktop.library import FolderRecord, Writer
 
-_COMMIT_SECONDS = 1.0
-_COMMIT_PASSAGES = 256
-_REPORT_SECONDS = 0.25
 _STEP_ASIDE = 0.05
-_VIEW_SECONDS = 2.0
-_ENCODE_CHARS_WINDOW = 24_000
-_ENCODE_CHARS_CONSOLE = 160_000
-_WORDS_ONLY_TOKENS = 254
-_WORDS_ONLY = EncoderInfo("words-only", "words only", 1, 256, "none", "none", "none", "none")
-"""Stands for the encoder while there is no model: its space never gets a vector."""
+_SETTLE_SECONDS = 2.0
 
-_RETRY_CODES = frozenset({"changed-while-read", "unreadable", "folder-unreadable"})
-"""Problems of the moment: such a file is tried again at each update though it looks unchanged."""
+Paths = frozenset[Path]
 
 
 @dataclass(frozen=True, slots=True)
 class IndexRequest:
-    """What to do: folders to add first (none: bring all known ones up to date).
+    """What to do; without anything: bring all known folders up to date.
 
-    ``keep_leaving`` leaves folders alone that were hidden and may still be brought back.
+    Args:
+        add: Folders to add first; then only they are gone through.
+        words_only: Added folders are not encoded.
+        confirm_removals: Many files gone at once were really deleted.
+        keep_leaving: Leave folders alone that were hidden and may still be brought back.
+        only: Look at and below these paths only.
+        retry: Files to read again though they look unchanged; with ``only`` or alone.
+        recognise: Scans and pictures whose text is to be recognised now.
+        folder: Go through this folder only.
+        rules: Given to ``folder`` first.
+        place: Where ``folder`` lies now.
     """
 
     add: tuple[Path, ...] = ()
     words_only: bool = False
     confirm_removals: bool = False
     keep_leaving: bool = False
+    only: tuple[Path, ...] = ()
+    retry: tuple[Path, ...] = ()
+    recognise: tuple[Path, ...] = ()
+    folder: Path | None = None
+    rules: FolderRules | None = None
+    place: Path | None = None
+
+    @property
+    def partial(self) -> bool:
+        """Says whether only some paths are looked at."""
+        return bool(self.only or self.retry or self.recognise)
 
 
-@dataclass(slots=True)
-class _Tally:
-    added: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    moved: int = 0
-    removed: int = 0
-    removed_pending: int = 0
-    stored_passages: int = 0
-    files_done: int = 0
-    files_total: int = 0
-    encoded: int = 0
-    tokens: int = 0
-    encode_seconds: float = 0.0
-    notices: list[str] = field(default_factory=list)
-
-
-def run_index(session: Session, request: IndexRequest, context: JobContext, *, wait: bool = True) -> IndexReport:
+def run_index(
+    session: Session,
+    request: IndexRequest,
+    context: JobContext,
+    *,
+    wait: bool = True,
+    live: Callable[[], Paths] | None = None,
+    on_unsettled: Callable[[Paths], None] | None = None,
+) -> IndexReport:
     """Adds folders and brings the library into agreement with the disk.
 
     Args:
@@ -93,19 +92,30 @@ def run_index(session: Session, request: IndexRequest, context: JobContext, *, w
         context: Asked for pause and cancel per file and batch; gets Progress, IndexProgress and
             LibraryView partials.
         wait: Wait for another process that writes to the library; else refuse at once.
+        live: Gives, and forgets, paths that changed meanwhile; they are looked at between two steps.
+        on_unsettled: Told which files somebody was still writing to; they should be looked at again soon.
 
     Raises:
-        UsageError: ``folder-missing``, ``not-a-folder``, ``folder-unreadable``.
+        UsageError: ``folder-missing``, ``not-a-folder``, ``folder-unreadable``, ``folder-unknown``.
         LibraryError: ``folder-nested``, ``library-busy``, ``disk-full``, ``library-readonly``.
         Cancelled: After a cancel; what was committed stays.
     """
     folders = tuple(checked_folder(path) for path in request.add)
+    if request.place is not None:
+        request = replace(request, place=checked_folder(request.place))
     session.start_encoder()
-    run = _Run(session, request, context)
     with session.library.writer(
         wait=wait, on_wait=lambda holder: context.progress(f"Waiting for {holder}", 0, None), check=context.check
     ) as writer:
-        return run.perform(writer, folders)
+        run = _Run(session, writer, request, context, live or _nothing_new)
+        report = run.perform(writer, folders)
+    if run.unsettled and on_unsettled is not None:
+        on_unsettled(run.unsettled)
+    return report
+
+
+def _nothing_new() -> Paths:
+    return frozenset()
 
 
 def checked_folder(path: Path) -> Path:
@@ -131,390 +141,318 @@ def checked_folder(path: Path) -> Path:
 class _Run:
     """One indexing run; lives on the writer lane."""
 
-    def __init__(self, session: Session, request: IndexRequest, context: JobContext) -> None:
+    def __init__(
+        self,
+        session: Session,
+        writer: Writer,
+        request: IndexRequest,
+        context: JobContext,
+        live: Callable[[], Paths],
+    ) -> None:
         self._session = session
         self._request = request
         self._context = context
+        self._live = live
         self._library = session.library
-        self._tally = _Tally()
-        self._began = time.monotonic()
-        self._last_commit = self._began
-        self._last_report = self._last_view = 0.0
-        self._since_commit = 0
-        self._current: tuple[Path | None, str] = (None, "")
-        self._split_with: tuple[Tokenizer, SplitRules] | None = None
-        self._encoder: Encoder | None = None
-        self._nothing_pending = False
-        self._leaving: Counter[int] = Counter()
+        self._report = Reporter(session, context)
+        self._tally = self._report.tally
+        self._embedding = Embedding(session, writer, context, self._report)
+        self._storing = Storing(self._library, writer, self._report, self._embedding.split)
+        self._embedding.commit = self._storing.commit_if_due
+        self._busy_live = False
+        self.unsettled: Paths = frozenset()
 
     # ------------------------------------------------------------- the order of things
 
     def perform(self, writer: Writer, folders: Sequence[Path]) -> IndexReport:
         """Runs all steps; commits on every way out."""
         try:
-            if not self._request.keep_leaving:
-                self._finish_removals(writer)
-            for folder in folders:
-                writer.add_folder(folder, words_only=self._request.words_only)
-            writer.commit()
-            self._send_view(force=True)
-            work = [(record, self._changes(writer, record)) for record in self._records(folders)]
-            unread = any(changes.added or changes.changed for _, changes in work)
-            if unread or self._library.pending_count("")[1] or self._is_behind(writer):
-                self._prepare(writer, unread=unread)
+            self._before(writer, folders)
+            work = self._find_work(writer, folders)
+            unread = any(found.changes.added or found.changes.changed or found.outdated for found in work)
+            if unread or self._request.recognise or self._library.pending_count("")[1] or self._embedding.behind():
+                self._embedding.prepare(unread=unread or bool(self._request.recognise))
             else:
-                self._prepare_if_ready(writer)
+                self._embedding.prepare_if_ready()
             self._apply(writer, work)
+            self._settle(writer)
             self._encode_all(writer)
-            writer.commit()
-            self._build_index(writer)
-            for record, _ in work:
-                writer.set_scanned(record.id, time.time())
+            self._after(writer, work)
             writer.commit()
         except (Cancelled, KeyboardInterrupt):
             writer.commit()
             raise
-        self._send_progress(force=True)
-        self._send_view(force=True)
-        return self._report()
+        self.unsettled = frozenset(file.path for file in self._storing.unsettled)
+        self._report.progress(force=True)
+        self._report.view(force=True)
+        return self._report.report()
+
+    def _before(self, writer: Writer, folders: Sequence[Path]) -> None:
+        """What comes before the walk: folders that leave, come, move or get rules; files that a kill interrupted."""
+        request = self._request
+        if not (request.keep_leaving or request.partial):
+            for record in self._library.folders():
+                if record.state == "leaving":
+                    writer.remove_folder(record.id)
+        for folder in folders:
+            writer.add_folder(folder, words_only=request.words_only)
+        if request.folder is not None:
+            record = self._folder(request.folder)
+            if request.rules is not None:
+                writer.set_rules(record.id, request.rules)
+            if request.place is not None:
+                writer.relocate_folder(record.id, request.place)
+                self._request = replace(request, folder=request.place)
+        writer.commit()
+        skipped = skip_interrupted(self._session, writer, self._retry())
+        if skipped:
+            files = "1 file was" if skipped == 1 else f"{skipped:,} files were"
+            self._tally.notice(f"{files} being read when the program was ended; skipped and listed under Problems.")
+        self._report.view(force=True)
+
+    def _after(self, writer: Writer, work: Sequence[Findings]) -> None:
+        """What may wait: texts of an earlier reader, recognition, the accelerator."""
+        self._reread(writer, work)
+        self._recognise(writer)
+        self._encode_all(writer)
+        writer.commit()
+        self._embedding.build_index()
+        for found in work:
+            if found.whole and not found.offline:
+                writer.set_scanned(found.record.id, time.time())
+
+    def _retry(self) -> frozenset[bytes]:
+        return names_of(self._request.retry)
+
+    def _folder(self, path: Path) -> FolderRecord:
+        wanted = {os.fsencode(path), os.fsencode(os.path.realpath(path))}
+        record = next((r for r in self._library.folders() if os.fsencode(r.path) in wanted), None)
+        if record is None:
+            raise UsageError("folder-unknown", f"{display_path(path)} is not a folder of this library.", "")
+        return record
 
     def _records(self, folders: Sequence[Path]) -> list[FolderRecord]:
+        if self._request.folder is not None:
+            return [self._folder(self._request.folder)]
         wanted = {os.fsencode(path) for path in folders}
-        records = [record for record in self._library.folders() if record.state == "active"]
-        if not wanted:
-            return records
-        return [record for record in records if os.fsencode(record.path) in wanted]
+        return [record for record in self._active() if not wanted or os.fsencode(record.path) in wanted]
 
-    def _finish_removals(self, writer: Writer) -> None:
-        for record in self._library.folders():
-            if record.state == "leaving":
-                writer.remove_folder(record.id)
+    def _active(self) -> list[FolderRecord]:
+        return [record for record in self._library.folders() if record.state == "active"]
 
-    def _changes(self, writer: Writer, record: FolderRecord) -> Changes:
-        known = self._library.known_files(record.id)
-        trouble = root_problem(record.path, len(known))
-        if trouble:
-            self._tally.notices.append(
-                f"{short_path(record.path)} is {trouble} now: its {len(known):,} files stay in the library."
+    def _find_work(self, writer: Writer, folders: Sequence[Path]) -> list[Findings]:
+        request = self._request
+        records = self._records(folders)
+        if request.partial:
+            return self._find_below(writer, records, (*request.only, *request.retry))
+        programs = self._programs_came(records)
+        return [
+            look(
+                self._session,
+                writer,
+                record,
+                self._context,
+                self._tally,
+                confirm_removals=request.confirm_removals,
+                programs=programs,
             )
-            return Changes(unchanged=len(known))
-        found = scan(
-            record.path,
-            self._context,
-            hidden=self._session.settings.flag("indexing.hidden"),
-            skip=(self._library.path,),
-        )
-        kept: Mapping[bytes, Known] = {
-            path: entry for path, entry in known.items() if entry.problem_code not in _RETRY_CODES
-        }
-        retried = len(known) - len(kept)
-        changes = compare(found, kept, confirm_removals=self._request.confirm_removals)
-        if retried:
-            self._split_retries(changes, known, kept, found.files)
-        for path, problem in found.unreadable:
-            writer.put(record.id, SourceFile(path, 0, 0), None, (), (problem,))
-        if changes.removed_pending:
-            self._tally.notices.append(
-                f"{changes.removed_pending:,} files of {short_path(record.path)} are gone at once; they were kept. "
-                "Run index with --confirm-removals if they were really deleted."
-            )
-        return changes
+            for record in records
+        ]
 
-    @staticmethod
-    def _split_retries(
-        changes: Changes, known: Mapping[bytes, Known], kept: Mapping[bytes, Known], files: Mapping[bytes, SourceFile]
-    ) -> None:
-        """Files tried again count as changed; those that vanished leave."""
-        again = {path for path in known if path not in kept}
-        changes.changed += [file for file in changes.added if os.fsencode(file.path) in again]
-        changes.added = [file for file in changes.added if os.fsencode(file.path) not in again]
-        changes.removed += [known[path].id for path in again if path not in files]
+    def _find_below(self, writer: Writer, records: Sequence[FolderRecord], paths: Iterable[Path]) -> list[Findings]:
+        """Looks at some paths only; a folder without any of them is not touched."""
+        work = []
+        wanted = [Path(os.path.abspath(path)) for path in dict.fromkeys(paths)]
+        for record in records:
+            below = [path for path in wanted if path == record.path or path.is_relative_to(record.path)]
+            if below:
+                found = look(
+                    self._session,
+                    writer,
+                    record,
+                    self._context,
+                    self._tally,
+                    confirm_removals=self._request.confirm_removals,
+                    only=below,
+                    retry=self._retry(),
+                )
+                found.outdated.clear()
+                work.append(found)
+        return work
 
-    # ------------------------------------------------------------- encoder and splitting
-
-    def _is_behind(self, writer: Writer) -> bool:
-        """Says whether vectors are another encoder's than the one in force, or a change to it was cut short."""
-        active = self._library.active_space()
-        if active is None:
-            return False
-        return bool(writer.resegment_needed()) or self._session.expected_fingerprint() not in ("", active.fingerprint)
-
-    def _prepare(self, writer: Writer, *, unread: bool) -> None:
-        """Waits for the encoder; without one, texts are still cut and found by words, old and new ones alike."""
-        self._context.progress("Preparing the model", 0, None)
-        try:
-            encoder = self._session.encoder()
-        except EncoderError as error:
-            from sbert_desktop.encoder.hashing import HashingEncoder
-
-            self._tally.notices.append(f"{error.message} Only words can be searched until there is a model.")
-            active = self._library.active_space()
-            if unread or (active is not None and active.fingerprint == _WORDS_ONLY.fingerprint):
-                rules = SplitRules(max_tokens=_WORDS_ONLY_TOKENS)
-                self._cut_with(writer, _WORDS_ONLY, HashingEncoder().tokenizer, rules)
-            return
-        self._use(writer, encoder)
-
-    def _prepare_if_ready(self, writer: Writer) -> None:
-        encoder = self._session.ready_encoder()
-        if encoder is not None and self._library.active_space() is not None:
-            self._use(writer, encoder)
-
-    def _use(self, writer: Writer, encoder: Encoder) -> None:
-        self._encoder = encoder
-        self._cut_with(writer, encoder.info, encoder.tokenizer, self._session.rules(encoder))
-        self._tally.notices += [notice for notice in encoder.info.notices if notice not in self._tally.notices]
-
-    def _cut_with(self, writer: Writer, info: EncoderInfo, tokenizer: Tokenizer, rules: SplitRules) -> None:
-        """Makes a space the active one and cuts every stored text that was not cut for it yet."""
-        self._split_with = (tokenizer, rules)
-        writer.use_space(info, tokenizer.key, rules)
-        for content in writer.resegment_needed():
-            self._context.check()
-            writer.put_passages(content, self._split(self._library.text_of(content)))
-            self._maybe_commit(writer)
-
-    def _split(self, text: ExtractedText) -> list[Passage]:
-        from sbert_desktop.extraction import split
-
-        assert self._split_with is not None
-        tokenizer, rules = self._split_with
-        return split(text, rules, tokenizer)
+    def _programs_came(self, records: Sequence[FolderRecord]) -> bool:
+        """Says whether files wait for LibreOffice, and it is here; asked only when some do."""
+        waiting = any(record.code == "needs-program" and not record.ignored for record in self._library.problems())
+        return bool(waiting and records and find_programs(self._session).libreoffice)
 
     # ------------------------------------------------------------- files
 
-    def _apply(self, writer: Writer, work: Sequence[tuple[FolderRecord, Changes]]) -> None:
-        tally = self._tally
-        owner: dict[bytes, FolderId] = {}
-        fresh: list[SourceFile] = []
+    def _apply(self, writer: Writer, work: Sequence[Findings]) -> None:
+        """Moves, reads and removes; newest files first."""
+        tally, storing = self._tally, self._storing
+        batch = Batch(afresh=bool(self._request.retry))
         removed = []
-        new_paths: set[bytes] = set()
-        self._leaving = Counter(content for _, changes in work for content in changes.removed_contents)
-        for record, changes in work:
+        storing.leaving.clear()
+        for found in work:
+            changes, folder = found.changes, found.record.id
             tally.unchanged += changes.unchanged
             tally.moved += len(changes.moved)
             tally.removed_pending += changes.removed_pending
+            storing.leaving.update(changes.removed_contents)
             for file_id, file in changes.moved:
-                writer.move(file_id, file, record.id)
+                writer.move(file_id, file, folder)
             removed += changes.removed
-            for file in (*changes.added, *changes.changed):
-                owner[os.fsencode(file.path)] = record.id
-                fresh.append(file)
-            new_paths.update(os.fsencode(file.path) for file in changes.added)
-        fresh.sort(key=lambda file: -file.mtime_ns)
-        tally.files_total = len(fresh)
-        if fresh:
-            self._read(writer, fresh, owner, new_paths)
+            for file in changes.added:
+                batch.add(file, folder, new=True)
+            for file in changes.changed:
+                cursor = found.cursors.get(os.fsencode(file.path), "")
+                batch.add(replace(file, cursor=cursor) if cursor else file, folder, new=False)
+        batch.files.sort(key=lambda file: -file.mtime_ns)
+        tally.files_total += len(batch.files)
+        if batch.files:
+            self._read(writer, batch)
         # Files that vanished leave last: what moved between folders was linked by its content before.
         if removed:
             tally.removed += len(removed)
             writer.remove(removed)
         writer.commit()
 
-    def _read(
-        self, writer: Writer, files: Sequence[SourceFile], owner: dict[bytes, FolderId], new_paths: set[bytes]
-    ) -> None:
-        feeder = Feeder(self._session, files, self._context)
+    def _read(self, writer: Writer, batch: Batch) -> None:
+        batch.part_twins()
+        storing = self._storing
+        while batch.files:
+            feeder = read_through_pool(self._session, batch.files, self._context, afresh=batch.afresh)
+            self._drain(writer, feeder, lambda item: storing.store(item, batch))
+            batch.files, batch.again = batch.again, []
+
+    def _drain(self, writer: Writer, feeder: Feeder, store: Callable[[Item], None]) -> None:
+        """Stores what comes; encodes while nothing does."""
         try:
             while True:
                 self._obey(writer)
-                item = feeder.take(wait=not self._can_encode())
-                if item is NOTHING:
-                    self._encode_some(writer)
-                    continue
+                item = feeder.take(wait=not self._embedding.waiting)
                 if item is END:
                     return
+                if item is NOTHING:
+                    if self._embedding.waiting:
+                        self._embedding.encode_some()
+                    continue
                 assert isinstance(item, tuple)
-                self._store(writer, item[0], item[1], owner, new_paths)
+                store(item)
         finally:
             feeder.close()
 
-    def _store(
-        self,
-        writer: Writer,
-        file: SourceFile,
-        outcome: ExtractedText | Problem | None,
-        owner: dict[bytes, FolderId],
-        new_paths: set[bytes],
-    ) -> None:
-        key = os.fsencode(file.path)
-        folder = owner[key]
-        tally = self._tally
-        moved = False
-        if outcome is None:
-            content = writer.put(folder, file, None, (), ())
-            if content is not None and key in new_paths and self._leaving[content] > 0:
-                moved = True
-                self._leaving[content] -= 1
-        elif isinstance(outcome, Problem):
-            writer.put(folder, file, None, (), (outcome,))
-        else:
-            passages = self._split(outcome)
-            writer.put(folder, file, outcome, passages, outcome.problems)
-            tally.stored_passages += len(passages)
-            self._since_commit += len(passages)
-            self._nothing_pending = False
-        tally.files_done += 1
-        if moved:
-            tally.moved += 1
-            tally.removed -= 1
-        elif key in new_paths:
-            tally.added += 1
-        else:
-            tally.changed += 1
-        self._current = (file.path.parent, short_path(file.path))
-        self._maybe_commit(writer)
-        self._send_progress()
+    def _settle(self, writer: Writer) -> None:
+        """Reads those again that changed while they were read, once they rest."""
+        waiting, self._storing.unsettled = self._storing.unsettled, []
+        if not waiting:
+            return
+        if not self._library.pending_count("")[1]:
+            self._rest(_SETTLE_SECONDS)
+        batch = Batch(quiet=True)
+        owners = [(record.path, record.id) for record in self._library.folders()]
+        for file in waiting:
+            seen = on_disk(replace(file, content_hash=""))
+            owner = next((id_ for path, id_ in owners if file.path.is_relative_to(path)), None)
+            if seen is not None and owner is not None:
+                batch.add(seen, owner, new=False)
+        self._tally.files_total += len(batch.files)
+        if batch.files:
+            self._read(writer, batch)
 
-    # ------------------------------------------------------------- vectors
+    def _rest(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._context.check()
+            time.sleep(_STEP_ASIDE)
 
-    def _can_encode(self) -> bool:
-        return self._encoder is not None and not self._nothing_pending
+    def _look_after(self, writer: Writer) -> None:
+        """Takes care of what changed on the disk meanwhile, in the middle of whatever runs."""
+        if self._busy_live:
+            return
+        paths = self._live()
+        if not paths:
+            return
+        under_way = [path for path in paths if self._storing.is_open(path)]
+        self._storing.unsettled += [SourceFile(path, 0, 0) for path in under_way]
+        leaving = self._storing.leaving.copy()
+        self._busy_live = True
+        try:
+            if not self._embedding.prepared:
+                self._embedding.prepare(unread=True)
+            self._apply(writer, self._find_below(writer, self._active(), paths.difference(under_way)))
+        finally:
+            self._busy_live = False
+            self._storing.leaving = leaving
+
+    # ------------------------------------------------------------- what may wait
+
+    def _reread(self, writer: Writer, work: Sequence[Findings]) -> None:
+        """Reads files again whose text an earlier version of the reader made; it is found meanwhile."""
+        batch = Batch(quiet=True)
+        for found in work:
+            for file in found.outdated:
+                batch.add(file, found.record.id, new=False)
+        if not batch.files:
+            return
+        batch.files.sort(key=lambda file: -file.mtime_ns)
+        self._tally.files_total += len(batch.files)
+        self._report.phase = "Reading again with the newer reader"
+        try:
+            self._read(writer, batch)
+        finally:
+            self._report.phase = "Reading"
+
+    def _recognise(self, writer: Writer) -> None:
+        """Recognises the text of scans and pictures, last of all."""
+        storing = self._storing
+        request = self._request
+        asked = names_of(request.recognise)
+        if not asked and not self._session.settings.flag("reading.ocr"):
+            return
+        within = asked or (storing.stored if request.partial else None)
+        files = scanned_files(self._session, within)
+        if not files:
+            if asked:
+                self._tally.notice("None of these files is a scan or a picture without text.")
+            return
+        reason = why_not(self._session)
+        if reason:
+            self._tally.notice(reason)
+            return
+        batch = Batch(quiet=not asked, afresh=True)
+        wanted: list[SourceFile] = []
+        for folder, file in files:
+            seen = on_disk(file)
+            if seen is not None:
+                batch.owner[os.fsencode(file.path)] = folder
+                batch.by_path[os.fsencode(file.path)] = replace(seen, member="")
+                wanted.append(seen)
+        self._tally.files_total += len(wanted)
+        self._report.phase = "Recognising text"
+        self._report.progress(force=True)
+        try:
+            feeder = recognise_files(self._session, wanted, self._context)
+            self._drain(writer, feeder, lambda item: storing.store_recognised(item, batch))
+        finally:
+            self._report.phase = "Reading"
+
+    # ------------------------------------------------------------- between two steps
 
     def _encode_all(self, writer: Writer) -> None:
-        self._nothing_pending = False
-        self._send_progress(force=True)  # the first batch takes seconds: until then "Preparing the model" would stand
-        while self._can_encode():
+        self._embedding.look_again()
+        self._report.progress(force=True)  # the first batch takes seconds: "Preparing the model" would stand until then
+        while self._embedding.waiting:
             self._obey(writer)
-            self._encode_some(writer)
-
-    def _encode_some(self, writer: Writer) -> None:
-        """Encodes the newest documents without vectors; whole documents are committed together."""
-        encoder = self._encoder
-        assert encoder is not None
-        chars = _ENCODE_CHARS_WINDOW if self._session.interactive else _ENCODE_CHARS_CONSOLE
-        writer.commit()
-        pending = writer.pending(tokens_hint_chars=chars)
-        writer.commit()
-        if not pending:
-            self._nothing_pending = True
-            return
-        ids = [pid for document in pending for pid, _ in document.passages]
-        texts = [text for document in pending for _, text in document.passages]
-        encoder.set_pace(gentle=self._session.gentle())
-        began = time.monotonic()
-        for start, stop in _slices(pending, chars * 4):
-            part = texts[start:stop]
-            vectors = encoder.encode_passages(part, self._context)
-            writer.put_vectors(ids[start:stop], vectors)
-            self._tally.encoded += len(part)
-            self._tally.tokens += encoder.count_tokens(part)
-            self._tally.encode_seconds += time.monotonic() - began
-            began = time.monotonic()
-            self._maybe_commit(writer, force=True)
-            self._send_progress()
-
-    def _build_index(self, writer: Writer) -> None:
-        if self._encoder is None:
-            return
-        self._context.progress("Building the index", 0, None)
-        writer.build_index(self._context)
-
-    # ------------------------------------------------------------- commits, pause, reports
+            self._embedding.encode_some()
 
     def _obey(self, writer: Writer) -> None:
         """Commits before a pause, so that nothing waits in memory; steps aside while the person asks."""
         if self._context.paused:
             writer.commit()
-            self._send_progress(force=True)
+            self._report.progress(force=True)
         self._context.check()
         while self._session.held() > 0:
             time.sleep(min(_STEP_ASIDE, self._session.held()))
             self._context.check()
-
-    def _maybe_commit(self, writer: Writer, *, force: bool = False) -> None:
-        now = time.monotonic()
-        if force or self._since_commit >= _COMMIT_PASSAGES or now - self._last_commit >= _COMMIT_SECONDS:
-            writer.commit()
-            self._since_commit = 0
-            self._last_commit = now
-            self._send_view()
-
-    def _send_view(self, *, force: bool = False) -> None:
-        now = time.monotonic()
-        if self._session.interactive and (force or now - self._last_view >= _VIEW_SECONDS):
-            self._last_view = now
-            self._context.partial(library_view(self._session, indexing=True))
-
-    def _send_progress(self, *, force: bool = False) -> None:
-        now = time.monotonic()
-        if not force and now - self._last_report < _REPORT_SECONDS:
-            return
-        self._last_report = now
-        tally = self._tally
-        pending = self._library.pending_count(self._session.fingerprint())[1] if self._encoder is not None else 0
-        left = tally.files_total - tally.files_done
-        per_file = tally.stored_passages / tally.files_done if tally.files_done else 1.0
-        passages_total = tally.encoded + pending + (int(left * per_file) if self._encoder is not None else 0)
-        elapsed = now - self._began
-        speed = tally.encoded / tally.encode_seconds if tally.encode_seconds > 0 else 0.0
-        seconds_left: float | None = None
-        if elapsed > 5.0 and (tally.files_done or tally.encoded):
-            busy_reading = max(0.1, elapsed - tally.encode_seconds)
-            seconds_left = left * busy_reading / max(1, tally.files_done) if left else 0.0
-            if self._encoder is not None and speed > 0:
-                seconds_left += (passages_total - tally.encoded) / speed
-        self._context.partial(
-            IndexProgress(
-                folder=self._current[0],
-                current=self._current[1],
-                files_done=tally.files_done,
-                files_total=tally.files_total,
-                passages_done=tally.encoded,
-                passages_total=passages_total,
-                passages_per_second=speed,
-                tokens_per_second=tally.tokens / tally.encode_seconds if tally.encode_seconds > 0 else 0.0,
-                seconds_left=seconds_left,
-                paused=self._context.paused,
-                pace="gentle" if self._session.gentle() else "full",
-            )
-        )
-        if left:
-            self._context.progress("Reading", tally.files_done, tally.files_total, self._current[1])
-        else:
-            self._context.progress(
-                "Passages by meaning",
-                tally.encoded,
-                passages_total,
-                f"{speed:,.0f} passages/s" + (f", about {seconds_left / 60:,.1f} min left" if seconds_left else ""),
-            )
-
-    def _report(self) -> IndexReport:
-        tally = self._tally
-        encoder = self._encoder
-        counts = self._library.counts(self._session.fingerprint())
-        seconds = time.monotonic() - self._began
-        spent = tally.encode_seconds
-        return IndexReport(
-            documents=counts.documents,
-            passages=counts.passages,
-            problems=counts.problems,
-            added=tally.added,
-            changed=tally.changed,
-            unchanged=tally.unchanged,
-            moved=tally.moved,
-            removed=tally.removed,
-            encoded_passages=tally.encoded,
-            seconds=seconds,
-            passages_per_second=tally.encoded / spent if spent else 0.0,
-            tokens_per_second=tally.tokens / spent if spent else 0.0,
-            backend=encoder.info.backend if encoder else "none",
-            device=encoder.info.device if encoder else "none",
-            removed_pending=tally.removed_pending,
-            notices=tuple(dict.fromkeys((*tally.notices, *self._session.notices()))),
-        )
-
-
-def _slices(pending: Sequence[PendingDocument], chars: int) -> list[tuple[int, int]]:
-    """Cuts the flat list of passages at document borders, about ``chars`` characters each."""
-    out: list[tuple[int, int]] = []
-    start = position = size = 0
-    for document in pending:
-        position += len(document.passages)
-        size += sum(len(text) for _, text in document.passages)
-        if size >= chars:
-            out.append((start, position))
-            start, size = position, 0
-    if position > start:
-        out.append((start, position))
-    return out
+        self._look_after(writer)

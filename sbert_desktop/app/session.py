@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sbert_desktop import paths
-from sbert_desktop.domain import Child, Encoder, Snapshot, SplitRules
+from sbert_desktop.domain import Encoder, Snapshot, SourceFile, SplitRules
 from sbert_desktop.errors import EncoderError, SbertDesktopError
 from sbert_desktop.jobs import ChildProcess, spawn_child
 from sbert_desktop.settings import Settings
@@ -202,18 +202,23 @@ class Session:
 
     # ------------------------------------------------------------- children
 
-    def launch(self, kind: str, *, env: Mapping[str, str] | None = None, nice: int = 0) -> Child:
+    def launch(self, kind: str, *, env: Mapping[str, str] | None = None, nice: int = 0) -> ChildProcess:
         """Starts a child process of a kind."""
         return spawn_child(kind, env=env, nice=nice)
 
     def extraction_pool(
-        self, size: int | None = None, *, known: Callable[[str], bool] | None = None
+        self,
+        size: int | None = None,
+        *,
+        known: Callable[[str], bool] | None = None,
+        on_slow: Callable[[SourceFile, bool], None] | None = None,
     ) -> ExtractionPool:
         """Gives a new pool of extraction children under the limits of the settings.
 
         Args:
             size: How many children; as many as there are cores by default.
             known: Tells whether the text of a content (sha256 hex) need not be read again.
+            on_slow: Told when a file has been under way for a second (True), and when it is over (False).
         """
         from sbert_desktop.extraction import ExtractionPool
 
@@ -221,12 +226,16 @@ class Session:
             "SBERT_DESKTOP_CHILD_MEMORY_MB": str(self.settings.number("reading.memory_limit")),
             "OPENBLAS_NUM_THREADS": "1",  # numpy's thread stacks would count against the memory limit
         }
+        import inspect  # TEMPORARY until the pool has it
+
+        extra: dict = {"on_slow": on_slow} if "on_slow" in inspect.signature(ExtractionPool).parameters else {}
         return ExtractionPool(
             lambda: spawn_child("extract", env=limits, nice=10 if self.interactive else 0),
             size=size or cores(),
             time_limit=float(self.settings.number("reading.time_limit")),
             size_limit=self.settings.number("reading.size_limit") * 1024 * 1024,
             known=known,
+            **extra,
         )
 
     def render(self, header: Mapping[str, object]) -> tuple[dict[str, object], bytes]:

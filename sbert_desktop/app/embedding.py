@@ -1,0 +1,166 @@
+"""The model's share of an indexing run: texts cut for it, passages encoded, the accelerator built."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from sbert_desktop.app.reporting import Reporter
+from sbert_desktop.app.session import Session
+from sbert_desktop.domain import Encoder, EncoderInfo, ExtractedText, JobContext, Passage, SplitRules, Tokenizer
+from sbert_desktop.errors import EncoderError
+
+if TYPE_CHECKING:
+    from sbert_desktop.library import PendingDocument, Writer
+
+_ENCODE_CHARS_WINDOW = 24_000
+_ENCODE_CHARS_CONSOLE = 160_000
+_WORDS_ONLY_TOKENS = 254
+_WORDS_ONLY = EncoderInfo("words-only", "words only", 1, 256, "none", "none", "none", "none")
+"""Stands for the encoder while there is no model: its space never gets a vector."""
+
+
+class Embedding:
+    """Cuts texts by the rules of the encoder in force and gives passages their vectors.
+
+    Args:
+        session: Holds the encoder.
+        writer: The one that changes the library.
+        context: Asked for a cancel.
+        reporter: Told what was encoded.
+
+    Attributes:
+        commit: Called between two pieces of work; set by who stores.
+    """
+
+    def __init__(self, session: Session, writer: Writer, context: JobContext, reporter: Reporter) -> None:
+        self.commit: Callable[..., None] = _nowhere
+        self._session = session
+        self._library = session.library
+        self._writer = writer
+        self._context = context
+        self._report = reporter
+        self._split_with: tuple[Tokenizer, SplitRules] | None = None
+        self._encoder: Encoder | None = None
+        self._nothing_pending = False
+
+    @property
+    def waiting(self) -> bool:
+        """Says whether passages may wait for a vector."""
+        return self._encoder is not None and not self._nothing_pending
+
+    @property
+    def prepared(self) -> bool:
+        """Says whether texts can be cut."""
+        return self._split_with is not None
+
+    def look_again(self) -> None:
+        """Forgets that nothing waited."""
+        self._nothing_pending = False
+
+    def behind(self) -> bool:
+        """Says whether vectors are another encoder's than the one in force, or a change to it was cut short."""
+        active = self._library.active_space()
+        if active is None:
+            return False
+        expected = self._session.expected_fingerprint()
+        return bool(self._writer.resegment_needed()) or expected not in ("", active.fingerprint)
+
+    def prepare(self, *, unread: bool) -> None:
+        """Waits for the encoder; without one, texts are still cut and found by words, old and new ones alike."""
+        self._context.progress("Preparing the model", 0, None)
+        try:
+            encoder = self._session.encoder()
+        except EncoderError as error:
+            from sbert_desktop.encoder.hashing import HashingEncoder
+
+            self._report.tally.notice(f"{error.message} Only words can be searched until there is a model.")
+            active = self._library.active_space()
+            if unread or (active is not None and active.fingerprint == _WORDS_ONLY.fingerprint):
+                rules = SplitRules(max_tokens=_WORDS_ONLY_TOKENS)
+                self._cut_with(_WORDS_ONLY, HashingEncoder().tokenizer, rules)
+            return
+        self._use(encoder)
+
+    def prepare_if_ready(self) -> None:
+        """Uses the encoder if it is there already; waits for nothing."""
+        encoder = self._session.ready_encoder()
+        if encoder is not None and self._library.active_space() is not None:
+            self._use(encoder)
+
+    def _use(self, encoder: Encoder) -> None:
+        self._encoder = self._report.encoder = encoder
+        self._cut_with(encoder.info, encoder.tokenizer, self._session.rules(encoder))
+        for notice in encoder.info.notices:
+            self._report.tally.notice(notice)
+
+    def _cut_with(self, info: EncoderInfo, tokenizer: Tokenizer, rules: SplitRules) -> None:
+        """Makes a space the active one and cuts every stored text that was not cut for it yet."""
+        self._split_with = (tokenizer, rules)
+        self._writer.use_space(info, tokenizer.key, rules)
+        for content in self._writer.resegment_needed():
+            self._context.check()
+            self._writer.put_passages(content, self.split(self._library.text_of(content)))
+            self.commit()
+
+    def split(self, text: ExtractedText) -> list[Passage]:
+        """Cuts a text by the rules in force."""
+        from sbert_desktop.extraction import split
+
+        assert self._split_with is not None
+        tokenizer, rules = self._split_with
+        self._nothing_pending = False
+        return split(text, rules, tokenizer)
+
+    def encode_some(self) -> None:
+        """Encodes the newest documents without vectors; whole documents are committed together."""
+        encoder = self._encoder
+        assert encoder is not None
+        chars = _ENCODE_CHARS_WINDOW if self._session.interactive else _ENCODE_CHARS_CONSOLE
+        self._writer.commit()
+        pending = self._writer.pending(tokens_hint_chars=chars)
+        self._writer.commit()
+        if not pending:
+            self._nothing_pending = True
+            return
+        ids = [pid for document in pending for pid, _ in document.passages]
+        texts = [text for document in pending for _, text in document.passages]
+        encoder.set_pace(gentle=self._session.gentle())
+        began = time.monotonic()
+        for start, stop in _slices(pending, chars * 4):
+            part = texts[start:stop]
+            vectors = encoder.encode_passages(part, self._context)
+            self._writer.put_vectors(ids[start:stop], vectors)
+            self._report.tally.encoded += len(part)
+            self._report.tally.tokens += encoder.count_tokens(part)
+            self._report.tally.encode_seconds += time.monotonic() - began
+            began = time.monotonic()
+            self.commit(force=True)
+            self._report.progress()
+
+    def build_index(self) -> None:
+        """Builds the accelerator where it is worth it."""
+        if self._encoder is None:
+            return
+        self._context.progress("Building the index", 0, None)
+        self._writer.build_index(self._context)
+
+
+def _nowhere(**_: bool) -> None:
+    """Commits nothing: nobody stores yet."""
+
+
+def _slices(pending: Sequence[PendingDocument], chars: int) -> list[tuple[int, int]]:
+    """Cuts the flat list of passages at document borders, about ``chars`` characters each."""
+    out: list[tuple[int, int]] = []
+    start = position = size = 0
+    for document in pending:
+        position += len(document.passages)
+        size += sum(len(text) for _, text in document.passages)
+        if size >= chars:
+            out.append((start, position))
+            start, size = position, 0
+    if position > start:
+        out.append((start, position))
+    return out
