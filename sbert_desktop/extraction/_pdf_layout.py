@@ -15,10 +15,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
+from sbert_desktop.extraction._pdf_rtl import RIGHT_TO_LEFT, in_logical_order, split_at_scripts
+
 _WORD = re.compile(r"[^\s\ufffe\ufffd\x00-\x1f]+|\ufffd+")
+_QUARTER = 1.5707963267948966
 HYPHEN_MARKS = "\ufffe\x02"
 """What pdfium puts in place of a hyphen at a line's end, where it joined the two halves of a word."""
-_RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_RTL = RIGHT_TO_LEFT
+IDEOGRAPHS = re.compile("[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003ffff]")
+"""Scripts that are written without spaces, with their punctuation (not Korean)."""
 _TERMINAL = re.compile(r"[.!?:;。！？][\"'”’»)\]」]*$")
 _BULLET = re.compile(r"^(?:[•●○■□▪▫‣◦–—*·➢➤✓]|\(?\d{1,3}[.)]|\[\d{1,3}\]|\(?[a-z][.)])$")
 
@@ -28,7 +33,8 @@ class Line:
     """Words that stand on one line of one column.
 
     ``words`` are (start, end) in pdfium's character numbering; ``breaks`` says for each word whether
-    white space goes before it; ``hyphen``: the last word goes on in the next line.
+    white space goes before it; ``hyphen``: the last word goes on in the next line. ``group``: the number of
+    the paragraph that text recognition put it into, -1 for a line that has text.
     """
 
     page: int
@@ -44,6 +50,7 @@ class Line:
     table: bool = False
     bold: bool = False
     rightwards: bool = True
+    group: int = -1
 
     @property
     def height(self) -> float:
@@ -80,19 +87,35 @@ class Paragraph:
 
 @dataclass(slots=True)
 class Page:
-    """One page: pdfium's characters, the page's size in points, and its lines in reading order."""
+    """One page: pdfium's characters, the page's size in points as it is read, and its lines in reading order.
+
+    ``orders``: for words (by their start) whose characters are read in another order than pdfium's, that order.
+    ``boxes``: of a recognised page, start and end in ``characters`` and the box of each word.
+    """
 
     number: int
     characters: str
     width: float
     height: float
     lines: list[Line] = field(default_factory=list)
+    orders: dict[int, list[int]] = field(default_factory=dict)
+    boxes: list[tuple[int, int, tuple[float, float, float, float]]] | None = None
 
 
 class Boxes:
-    """Reads character boxes of one text page without making an object for each."""
+    """Reads character boxes of one text page without making an object for each.
 
-    def __init__(self, raw: object) -> None:
+    Args:
+        raw: pdfium's text page.
+        count: How many characters it has.
+        width: Width of the page in points, before it is turned.
+        height: Its height.
+
+    A page whose text runs up, down or upside down is turned here, so that what comes out reads from left to right;
+    ``turn`` is by how many quarters, clockwise.
+    """
+
+    def __init__(self, raw: object, count: int, width: float, height: float) -> None:
         import pypdfium2.raw as pdfium
 
         self._raw = raw
@@ -100,17 +123,34 @@ class Boxes:
         self._pointer = ctypes.byref(self._rect)
         self._get = pdfium.FPDFText_GetLooseCharBox
         self._angle = pdfium.FPDFText_GetCharAngle
+        self._width, self._height = width, height
+        ways = Counter(self._way(at * count // 12) for at in range(12 if count > 12 else count))
+        self.turn = ways.most_common(1)[0][0] if ways else 0
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height of the page as it is read."""
+        return (self._height, self._width) if self.turn % 2 else (self._width, self._height)
 
     def box(self, index: int) -> tuple[float, float, float, float]:
         """Gives left, right, bottom, top of a character."""
         self._get(self._raw, index, self._pointer)
         rect = self._rect
-        return rect.left, rect.right, rect.bottom, rect.top
+        if not self.turn:
+            return rect.left, rect.right, rect.bottom, rect.top
+        if self.turn == 1:
+            return self._height - rect.top, self._height - rect.bottom, rect.left, rect.right
+        if self.turn == 2:
+            return self._width - rect.right, self._width - rect.left, self._height - rect.top, self._height - rect.bottom
+        return rect.bottom, rect.top, self._width - rect.right, self._width - rect.left
 
     def upright(self, index: int) -> bool:
-        """Tells whether a character is written from left to right."""
-        angle = float(self._angle(self._raw, index))
-        return angle < 0.1 or angle > 6.18
+        """Tells whether a character is written in the direction of most of the page."""
+        angle = float(self._angle(self._raw, index)) - self.turn * _QUARTER
+        return -0.1 < angle < 0.1 or angle > 6.18 or angle < -6.18
+
+    def _way(self, index: int) -> int:
+        return round(float(self._angle(self._raw, index)) / _QUARTER) % 4
 
 
 def read_lines(page: Page, boxes: Boxes) -> list[Line]:
@@ -120,8 +160,7 @@ def read_lines(page: Page, boxes: Boxes) -> list[Line]:
     line: Line | None = None
     last = (0.0, 0.0, 0.0, 0.0)
     previous_end = 0
-    for match in _WORD.finditer(text):
-        start, end = match.span()
+    for start, end in _words(page, boxes):
         left, right, bottom, top = boxes.box(start)
         if end - start > 1:
             far = boxes.box(end - 1)
@@ -131,6 +170,8 @@ def read_lines(page: Page, boxes: Boxes) -> list[Line]:
         if line is not None and not hyphen:
             broken = between != " " and ("\n" in between or "\r" in between)
             spaced = _joins(line, last, (left, right, bottom, top), broken, bool(between))
+            if spaced and between != "" and IDEOGRAPHS.match(text[start]) and IDEOGRAPHS.match(text[previous_end - 1]):
+                spaced = left - last[1] > 0.7 * (top - bottom) and not broken
             if spaced is not None:
                 line.words.append((start, end))
                 line.breaks.append(spaced)
@@ -147,12 +188,26 @@ def read_lines(page: Page, boxes: Boxes) -> list[Line]:
         last, previous_end = (left, right, bottom, top), end
     if line is not None and any(mark in text[previous_end : previous_end + 3] for mark in HYPHEN_MARKS):
         line.hyphen = True
+    orders = page.orders
     for entry in lines:
-        entry.text = "".join((" " if gap and at else "") + text[start:end]
-                             for at, ((start, end), gap) in enumerate(zip(entry.words, entry.breaks, strict=True)))
+        if not entry.rightwards:
+            in_logical_order(entry.words, entry.breaks, text, boxes.box)
+        entry.text = "".join(
+            (" " if gap and at else "") + ("".join(map(text.__getitem__, orders[start])) if start in orders
+                                           else text[start:end])
+            for at, ((start, end), gap) in enumerate(zip(entry.words, entry.breaks, strict=True)))
         if not entry.hyphen and len(entry.text) > 2 and entry.text[-1] in "-\u2010" and entry.text[-2].isalpha():
             entry.hyphen = True
     return lines
+
+
+def _words(page: Page, boxes: Boxes) -> Iterator[tuple[int, int]]:
+    """Gives the words as ranges; notes the order of those that are not read as pdfium gives them."""
+    text = page.characters
+    found = (match.span() for match in _WORD.finditer(text))
+    if not RIGHT_TO_LEFT.search(text):
+        return found
+    return split_at_scripts(found, text, boxes.box, page.orders)
 
 
 def _joins(line: Line, last: tuple[float, float, float, float], box: tuple[float, float, float, float],
@@ -317,6 +372,8 @@ def _usual_leading(lines: list[Line]) -> float:
 
 def _goes_on(paragraph: Paragraph, line: Line, leading: float) -> bool:
     last = paragraph.lines[-1]
+    if line.group >= 0:
+        return line.group == last.group
     if not (line.upright and last.upright):
         return not line.upright and not last.upright
     height = max(last.height, 0.1)
