@@ -12,8 +12,9 @@ from sbert_desktop.domain import BlockKind, ExtractedText
 from sbert_desktop.extraction._builder import TextBuilder
 from sbert_desktop.extraction._dates import parse_date
 from sbert_desktop.extraction._normalise import normalise, one_line, without_spans
+from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._source import Source
-from sbert_desktop.extraction._text import decode_text, read_data
+from sbert_desktop.extraction._text import decode_text
 
 _HIDDEN = (
     (re.compile(r"<!--"), re.compile(r"-->")),
@@ -61,7 +62,12 @@ def read(source: Source) -> ExtractedText:
             break
     out.add("\n".join(held), BlockKind.PARAGRAPH)
     extracted = out.finish()
-    return extracted if extracted.blocks else read_data(source)  # all of it stands in the tags
+    if not extracted.blocks:  # all of it stands in the tags
+        out.add(normalise(decode_text(source.data)))
+        extracted = out.finish()
+    if not extracted.blocks:
+        raise failure("empty")
+    return extracted
 
 
 def _in_place(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import cast
+from typing import BinaryIO, cast
 
 from sbert_desktop.domain import ExtractedText
 from sbert_desktop.extraction._container import MembersOf
@@ -54,9 +54,15 @@ class Format:
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("txt", "_text", "txt text asc me readme rst org tex latex adoc asciidoc textile nfo diz"),
-    Format("data", "_text", "json jsonl ndjson yaml yml toml ini cfg conf properties log env geojson bib ics "
-                            "vcf ldif po pot strings srt vtt sub lrc", function="read_data"),
+    Format("txt", "_text", "txt text asc me readme textile nfo diz"),
+    Format("rst", "_rst", "rst rest"),
+    Format("org", "_org", "org"),
+    Format("adoc", "_asciidoc", "adoc asciidoc"),
+    Format("tex", "_tex", "tex latex ltx"),
+    Format("ipynb", "_notebook", "ipynb"),
+    Format("subtitles", "_subtitles", "srt vtt sbv ass ssa sub lrc"),
+    Format("data", "_data", "json jsonl ndjson jsonc json5 yaml yml toml ini cfg conf env properties log geojson bib "
+                            "ics ical vcf vcard ldif po pot strings"),
     Format("xml", "_markup", "xml rss atom opml plist kml gpx svg dbk docbook xliff tei fb2"),
     Format("md", "_markdown", "md markdown mdown mkd mdx qmd rmd"),
     Format("html", "_html", "html htm xhtml xht shtml"),
@@ -82,6 +88,10 @@ FORMATS: tuple[Format, ...] = (
     Format("iwork", "_legacy", "pages numbers key", textual=False, function="read_iwork"),
     Format("encrypted-office", "_locked", "", textual=False),
     Format("eml", "_mail", "eml emlx mht mhtml", textual=False),
+    Format("zip", "_archive", "zip", textual=False, container=True),
+    Format("tar", "_archive", "tar tgz tbz tbz2 txz tlz", textual=False, container=True),
+    Format("gz", "_archive", "gz bz2 xz lzma", textual=False, container=True),
+    Format("7z", "_archive", "7z", textual=False, container=True),
 )
 BY_NAME: Mapping[str, Format] = MappingProxyType({entry.name: entry for entry in FORMATS})
 SUPPORTED: Mapping[str, str] = MappingProxyType(
@@ -110,13 +120,13 @@ HEAD = 8192
 """Bytes from the beginning of a file that tell its format."""
 
 
-def format_of(path: Path, head: bytes, whole: bytes | None = None) -> str | None:
+def format_of(path: Path, head: bytes, whole: bytes | BinaryIO | None = None) -> str | None:
     """Gives the name of a file's format, by content where its suffix lies; None if it is not read.
 
     Args:
-        path: The file; opened only to look into a ZIP container, and only without ``whole``.
+        path: The file; opened only to look into a ZIP or OLE container, and only without ``whole``.
         head: Its first bytes, 8 KiB where it has them.
-        whole: All its bytes, where they are at hand.
+        whole: All its bytes or a seekable stream of them, where they are at hand.
 
     Gives ``encrypted-office`` for an office document inside a password container.
     """
@@ -128,6 +138,8 @@ def format_of(path: Path, head: bytes, whole: bytes | None = None) -> str | None
         return _zip_format(path, whole, told)
     if head.startswith(_OLE):
         return _ole_format(path, whole, told)
+    if archive := _archive_format(head, suffix):
+        return archive
     if head.startswith(b"{\\rtf"):
         return "rtf"
     if told is not None and not BY_NAME[told].textual:
@@ -143,24 +155,40 @@ def format_of(path: Path, head: bytes, whole: bytes | None = None) -> str | None
     return told
 
 
-def _zip_format(path: Path, whole: bytes | None, told: str | None) -> str | None:
+_COMPRESSED = (b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\0", b"\x5d\0\0", b"7z\xbc\xaf\x27\x1c")
+
+
+def _archive_format(head: bytes, suffix: str) -> str | None:
+    """Tells archives other than zip; their reader is imported only for what looks like one."""
+    if not head.startswith(_COMPRESSED) and head[257:262] != b"ustar":
+        return None
+    from sbert_desktop.extraction._archive import archive_of
+
+    return archive_of(head, suffix)
+
+
+def _zip_format(path: Path, whole: bytes | BinaryIO | None, told: str | None) -> str | None:
+    mere = "zip" if told == "zip" or (told is None and not suffix_of(path.name)) else None
     try:
-        with zipfile.ZipFile(io.BytesIO(whole) if whole is not None else path) as archive:
+        with zipfile.ZipFile(io.BytesIO(whole) if isinstance(whole, bytes) else whole or path) as archive:
             names = set(archive.namelist()[:5000])
             mime = archive.open("mimetype").read(100) if "mimetype" in names else b""
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, zlib.error, RuntimeError, EOFError):
-        return told if told in _IN_ZIP else None
-    for sign, name in _MIME_SIGNS:
-        if sign in mime:
+        return told if told in _IN_ZIP else mere
+    for kind, name in _MIME_SIGNS:
+        if kind in mime:
             return name
     for sign, name in _ZIP_SIGNS:
         if sign in names:
             return name
-    return "docx" if told == "docx" and any(name.startswith("word/") for name in names) else None
+    return "docx" if told == "docx" and any(name.startswith("word/") for name in names) else mere
 
 
-def _ole_format(path: Path, whole: bytes | None, told: str | None) -> str | None:
+def _ole_format(path: Path, whole: bytes | BinaryIO | None, told: str | None) -> str | None:
     """Tells an old office file by the names of its streams."""
+    if whole is not None and not isinstance(whole, bytes):
+        whole.seek(0)
+        whole = whole.read()
     if whole is None:
         try:
             with path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""Plain text of any kind: prose, logs, configuration, data files without a reader of their own."""
+"""Plain text of any kind; a transcript or an exported chat keeps who speaks when."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ _SENTENCE_END = re.compile(r"[.!?。！？…,;:]['\"”’)]*$")
 _NUMBERED = re.compile(r"^(?:\d+|[ivxlc]+)[.)]\s*$", re.IGNORECASE)
 _UNDERLINE = re.compile(r"^([=\-~#*^+])\1{2,}\s*$")
 _FEW_WORDS = 12
+_CLOCK = re.compile(r"\d:\d\d")
+_LOOKED_AT = 20_000  # a transcript has a time in its first lines
 
 
 def read(source: Source) -> ExtractedText:
@@ -28,6 +30,13 @@ def read(source: Source) -> ExtractedText:
     """
     text = normalise(decode_text(source.data))
     out = TextBuilder("txt")
+    if _CLOCK.search(text, 0, _LOOKED_AT):
+        from sbert_desktop.extraction._subtitles import transcript, write_turns
+
+        turns = transcript(text)
+        if turns:
+            write_turns(turns, out)
+            return out.finish()
     paragraphs = [piece for piece in map(tidy_lines, _PARAGRAPH.split(text)) if piece and not piece.isspace()]
     if not paragraphs:
         raise failure("empty")
@@ -64,21 +73,3 @@ def title_of(paragraphs: list[str]) -> str:
     if letters < 0.7 * len(first) or not any(char.isalpha() for char in first):
         return ""
     return first
-
-
-def read_data(source: Source) -> ExtractedText:
-    """Reads structured plain text (json, yaml, log, configuration) without looking for a title.
-
-    Raises:
-        ExtractionError: ``empty``.
-    """
-    text = normalise(decode_text(source.data))
-    out = TextBuilder(source.suffix or "txt")
-    for piece in _PARAGRAPH.split(text):
-        out.add(tidy_lines(piece), ready=True)
-        if out.full:
-            break
-    extracted = out.finish()
-    if not extracted.blocks:
-        raise failure("empty")
-    return extracted
