@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sbert_desktop.app.asking import problem_words
 from sbert_desktop.app.reporting import Tally
-from sbert_desktop.app.scanning import Changes, Scan, compare, root_problem, scan
+from sbert_desktop.app.rules import Rules
+from sbert_desktop.app.scanning import Changes, compare, root_problem, scan
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import JobContext, SourceFile, short_path
 
 if TYPE_CHECKING:
     from sbert_desktop.library import FolderRecord, KnownFile, Writer
 
-_OF_THE_MOMENT = frozenset({"changed-while-read", "unreadable", "folder-unreadable", "cloud-only"})
+_OF_THE_MOMENT = frozenset({"changed-while-read", "unreadable", "folder-unreadable"})
 """Problems of the moment: such a file is tried again at each update though it looks unchanged."""
 _NEEDS_PROGRAM = "needs-program"
 _TOO_LARGE = "too-large"
 
 
+_NEVER = -2
+"""A size that no file has: what is remembered with it looks changed."""
+
+
 @dataclass(slots=True)
 class Findings:
-    """What differs in one folder. ``outdated``: unchanged files whose text an earlier reader made."""
+    """What differs in one folder.
+
+    ``outdated``: unchanged files that an earlier version of the reader read. ``cursors``: where to go on in
+    those that may only have grown. ``whole``: the folder was walked from its root.
+    """
 
     record: FolderRecord
     changes: Changes = field(default_factory=Changes)
@@ -35,75 +44,87 @@ class Findings:
     offline: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """How to look.
+
+    ``confirm_removals``: many files gone at once were really deleted. ``retry``: paths that are read again
+    though they look unchanged. ``programs``: LibreOffice is here, so files that waited for it are tried.
+    """
+
+    confirm_removals: bool = False
+    retry: frozenset[bytes] = frozenset()
+    programs: bool = False
+
+
 def look(
     session: Session,
     writer: Writer,
     record: FolderRecord,
     context: JobContext,
     tally: Tally,
-    *,
-    confirm_removals: bool = False,
+    how: Looking,
     only: Sequence[Path] | None = None,
-    retry: frozenset[bytes] = frozenset(),
-    programs: bool = False,
 ) -> Findings:
-    """Compares a folder with what the library knows of it; opens no file.
+    """Compares a folder with what the library knows of it; opens no document.
 
     Args:
         session: The opened library.
-        writer: Gets the problems of folders that cannot be read.
+        writer: Gets what is listed without being read: folders that are closed to us, files only in the cloud.
         record: The folder.
         context: Asked for a cancel.
         tally: Gets notices.
-        confirm_removals: Many files gone at once were really deleted.
-        only: Look at and below these paths only, which lie in the folder.
-        retry: Paths that are read again though they look unchanged.
-        programs: LibreOffice is here: files that waited for it are tried again.
+        how: What is asked for.
+        only: Look at and below these paths only, which lie in the folder; None: everywhere.
     """
-    library = session.library
-    known = library.known_files(record.id, below=only)
-    trouble = root_problem(record.path, record.documents + record.problems)
+    total = record.documents + record.problems + record.ignored
+    trouble = root_problem(record.path, total)
+    known = session.library.known_files(record.id, below=only)
     if trouble:
-        tally.notice(f"{short_path(record.path)} is offline ({trouble}): its files stay in the library.")
+        tally.notice(f"{short_path(record.path)} is offline ({trouble}): its {total:,} files stay in the library.")
         return Findings(record, Changes(unchanged=len(known)), whole=only is None, offline=True)
-    found = scan_folder(session, record, context, only=only)
     limit = session.settings.number("reading.size_limit") * 1024 * 1024
-    again = {
-        path
-        for path, entry in known.items()
-        if path in retry or _worth_trying(entry, found.files.get(path), limit, programs)
-    }
-    kept = {path: entry for path, entry in known.items() if path not in again} if again else known
-    changes = compare(found, kept, confirm_removals=confirm_removals)
-    if again:
-        _split_retries(changes, known, again, found.files)
-    for path, problem in found.unreadable:
-        writer.put(record.id, SourceFile(path, 0, 0), None, (), (problem,))
+    again = {path for path, entry in known.items() if path in how.retry or _worth_trying(entry, limit, how.programs)}
+    for path in again:
+        known[path] = known[path]._replace(size=_NEVER, cursor="")
+    found = scan(
+        record.path,
+        context,
+        skip=(session.library.path,),
+        rules=Rules.of(session.settings, record.rules),
+        only=only,
+        known=known,
+    )
+    changes = compare(found, known, confirm_removals=how.confirm_removals, known_total=total)
+    for place, problem in found.unreadable:
+        writer.put(record.id, SourceFile(place, 0, 0), None, (), (problem,))
+    for file, problem in changes.listed:
+        writer.put(record.id, file, None, (), (problem,))
+    _tell(record, changes, tally)
+    busy = {os.fsencode(file.path) for file in (*changes.added, *changes.changed)}
+    absent = busy | (found.missing or set()) | set(found.listed)
+    return Findings(
+        record,
+        changes,
+        [_source(entry) for path, entry in known.items() if entry.outdated and path not in absent],
+        {path: known[path].cursor for path in busy if path in known and known[path].cursor},
+        whole=only is None,
+    )
+
+
+def _source(entry: KnownFile) -> SourceFile:
+    return SourceFile(Path(os.fsdecode(entry.path)), entry.size, entry.mtime_ns, entry.device, entry.inode)
+
+
+def _tell(record: FolderRecord, changes: Changes, tally: Tally) -> None:
     if changes.removed_pending:
         tally.notice(
             f"{changes.removed_pending:,} files of {short_path(record.path)} are gone at once; they were kept. "
             "Run index with --confirm-removals if they were really deleted."
         )
-    busy = {os.fsencode(file.path) for file in (*changes.added, *changes.changed)}
-    outdated = [
-        found.files[path]
-        for path, entry in known.items()
-        if entry.outdated and path in found.files and path not in busy
-    ]
-    cursors = {path: known[path].cursor for path in busy if path in known and known[path].cursor and path not in retry}
-    return Findings(record, changes, outdated, cursors, whole=only is None)
-
-
-def scan_folder(
-    session: Session, record: FolderRecord, context: JobContext, *, only: Sequence[Path] | None = None
-) -> Scan:
-    """Walks a folder under its rules."""
-    return scan(
-        record.path,
-        context,
-        hidden=session.settings.flag("indexing.hidden"),
-        skip=(session.library.path,),
-    )
+    if changes.offline:
+        places = ", ".join(short_path(path) for path in changes.offline_folders) or short_path(record.path)
+        tally.notice(f"{places} is offline: {changes.offline:,} files stay in the library.")
 
 
 def skip_interrupted(session: Session, writer: Writer, retry: frozenset[bytes]) -> int:
@@ -141,21 +162,12 @@ def _skip(writer: Writer, folders: Sequence[FolderRecord], path: bytes, size: in
     return 1
 
 
-def _worth_trying(entry: KnownFile, file: SourceFile | None, size_limit: int, programs: bool) -> bool:
+def _worth_trying(entry: KnownFile, size_limit: int, programs: bool) -> bool:
     code = entry.problem_code
     if not code or entry.ignored:
         return False
     if code in _OF_THE_MOMENT:
         return True
     if code == _TOO_LARGE:
-        return file is not None and file.size <= size_limit and entry.content is None
+        return entry.content is None and 0 <= entry.size <= size_limit
     return code == _NEEDS_PROGRAM and programs
-
-
-def _split_retries(
-    changes: Changes, known: Mapping[bytes, KnownFile], again: set[bytes], files: Mapping[bytes, SourceFile]
-) -> None:
-    """Files tried again count as changed; those that vanished leave."""
-    changes.changed += [file for file in changes.added if os.fsencode(file.path) in again]
-    changes.added = [file for file in changes.added if os.fsencode(file.path) not in again]
-    changes.removed += [known[path].id for path in again if path not in files]

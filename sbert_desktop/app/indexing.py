@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sbert_desktop.app.asking import find_programs
-from sbert_desktop.app.checking import Findings, look, skip_interrupted
+from sbert_desktop.app.checking import Findings, Looking, look, skip_interrupted
 from sbert_desktop.app.embedding import Embedding
 from sbert_desktop.app.feeding import END, NOTHING, Feeder, Item, read_through_pool
 from sbert_desktop.app.recognising import names_of, on_disk, recognise_files, scanned_files, why_not
@@ -245,37 +245,18 @@ class _Run:
         records = self._records(folders)
         if request.partial:
             return self._find_below(writer, records, (*request.only, *request.retry))
-        programs = self._programs_came(records)
-        return [
-            look(
-                self._session,
-                writer,
-                record,
-                self._context,
-                self._tally,
-                confirm_removals=request.confirm_removals,
-                programs=programs,
-            )
-            for record in records
-        ]
+        how = Looking(request.confirm_removals, programs=self._programs_came(records))
+        return [look(self._session, writer, record, self._context, self._tally, how) for record in records]
 
     def _find_below(self, writer: Writer, records: Sequence[FolderRecord], paths: Iterable[Path]) -> list[Findings]:
         """Looks at some paths only; a folder without any of them is not touched."""
-        work = []
+        how = Looking(self._request.confirm_removals, self._retry())
         wanted = [Path(os.path.abspath(path)) for path in dict.fromkeys(paths)]
+        work = []
         for record in records:
-            below = [path for path in wanted if path == record.path or path.is_relative_to(record.path)]
+            below = [path for path in wanted if path.is_relative_to(record.path)]
             if below:
-                found = look(
-                    self._session,
-                    writer,
-                    record,
-                    self._context,
-                    self._tally,
-                    confirm_removals=self._request.confirm_removals,
-                    only=below,
-                    retry=self._retry(),
-                )
+                found = look(self._session, writer, record, self._context, self._tally, how, below)
                 found.outdated.clear()
                 work.append(found)
         return work
@@ -309,6 +290,7 @@ class _Run:
                 batch.add(replace(file, cursor=cursor) if cursor else file, folder, new=False)
         batch.files.sort(key=lambda file: -file.mtime_ns)
         tally.files_total += len(batch.files)
+        batch.part_twins({path: first for found in work for path, first in found.changes.links.items()})
         if batch.files:
             self._read(writer, batch)
         # Files that vanished leave last: what moved between folders was linked by its content before.
@@ -318,7 +300,6 @@ class _Run:
         writer.commit()
 
     def _read(self, writer: Writer, batch: Batch) -> None:
-        batch.part_twins()
         storing = self._storing
         while batch.files:
             feeder = read_through_pool(self._session, batch.files, self._context, afresh=batch.afresh)

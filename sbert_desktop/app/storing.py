@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,17 +66,19 @@ class Batch:
         if new:
             self.new_paths.add(path)
 
-    def part_twins(self) -> None:
-        """Leaves one of several hard links to be read; the others get what it gives."""
-        first: dict[tuple[int, int, bytes], bytes] = {}
+    def part_twins(self, links: Mapping[bytes, bytes]) -> None:
+        """Leaves one of several hard links to be read; the others get what it gives.
+
+        Args:
+            links: Path of a link -> path of the one that is read.
+        """
         kept = []
         for file in self.files:
             path = os.fsencode(file.path)
-            identity = (file.device, file.inode, os.path.splitext(path)[1].lower())
-            if file.inode and identity in first:
-                self.twins.setdefault(first[identity], []).append(file)
+            first = links.get(path, b"")
+            if first in self.by_path and os.path.splitext(first)[1].lower() == os.path.splitext(path)[1].lower():
+                self.twins.setdefault(first, []).append(file)
             else:
-                first[identity] = path
                 kept.append(file)
         self.files = kept
 
