@@ -1,21 +1,23 @@
-"""Prepares what the preview shows: a page picture for PDFs, the stored text for everything else.
+"""Prepares what the preview shows: a page picture for PDFs and pictures, the stored text for everything else.
 
-The picture is rendered in a child: an untrusted PDF never enters the window's process. Text comes
+The picture is rendered in a child: an untrusted file never enters the window's process. Text comes
 from the library, so a preview works while a drive is away.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterable, Sequence
 
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import HitView, PreviewPage, PreviewText, PreviewView, Span
-from sbert_desktop.domain import ContentId, ExtractedText
+from sbert_desktop.domain import ContentId, ExtractedText, Run
 from sbert_desktop.errors import JobError
 
 _WINDOW = 60_000
 """Characters of a long document that are shown around the passage."""
+_DRAWN = ("pdf", "picture")
 
 Rect = tuple[float, float, float, float]
 
@@ -25,46 +27,78 @@ def run_preview(session: Session, hit: HitView, *, page: int | None = None, widt
 
     Args:
         session: The opened library.
-        hit: What was found; its path is used for PDFs.
+        hit: What was found; its path (and member) is used for PDFs and pictures.
         page: 1-based page to show instead of the hit's own.
         width: Pixels across the page picture.
+
+    A file that is gone, or whose page cannot be drawn, is shown as its stored text with a note that says why.
     """
     text = session.library.text_of(ContentId(hit.content_id))
-    if text.format == "pdf" and hit.path.is_file():
+    note = _why_away(hit)
+    if text.format in _DRAWN and not note:
         try:
-            return _page(session, hit, text, page or hit.page or 1, max(64, min(4096, width)))
-        except JobError:
-            pass  # The text is still there to be shown; the file's own trouble is under Problems.
-    return _text(hit, text)
+            return _page(session, hit, text, page or hit.page or _first_page(text, hit), max(64, min(4096, width)))
+        except JobError as error:
+            note = _why_away(hit) or f"The page cannot be shown: {error.message}"
+    return _text(hit, text, note)
+
+
+def _why_away(hit: HitView) -> str:
+    """Says in one line that the file is not there, or that it is not the one that was read; ``""`` if all is well."""
+    try:
+        status = os.stat(hit.path)
+    except FileNotFoundError:
+        return "The file is not there now. This is the text that was read from it."
+    except (OSError, ValueError):
+        return "The file cannot be reached now. This is the text that was read from it."
+    if not stat.S_ISREG(status.st_mode):
+        return "In the file's place is something else now. This is the text that was read from it."
+    return ""
 
 
 def runs_on_page(text: ExtractedText, span: Span, page: int) -> list[Span]:
     """Gives the character ranges of one PDF page (start, length) that a span of the text covers."""
+    return [
+        (run.char_start + low - run.text_start, high - low)
+        for run, low, high in _runs(text, span)
+        if run.page == page and run.box is None
+    ]
+
+
+def boxes_on_page(text: ExtractedText, span: Span, page: int) -> list[Rect]:
+    """Gives the boxes of the recognised words of one page that a span of the text covers, as fractions of the page."""
+    return [run.box for run, _, _ in _runs(text, span) if run.page == page and run.box is not None]
+
+
+def _runs(text: ExtractedText, span: Span) -> Iterable[tuple[Run, int, int]]:
+    """Gives the runs that a span touches, each with the stretch of the text that both share."""
     start, end = span
-    out = []
     for block in text.blocks:
         if block.end <= start or block.start >= end:
             continue
         for run in block.runs:
             low, high = max(start, run.text_start), min(end, run.text_start + run.length)
-            if run.page == page and low < high:
-                out.append((run.char_start + low - run.text_start, high - low))
-    return out
+            if low < high:
+                yield run, low, high
+
+
+def _first_page(text: ExtractedText, hit: HitView) -> int:
+    return next((run.page for run, _, _ in _runs(text, (hit.start, hit.end))), 1)
 
 
 def _page(session: Session, hit: HitView, text: ExtractedText, page: int, width: int) -> PreviewPage:
-    passage = (hit.start, hit.end)
-    groups = {"passage": runs_on_page(text, passage, page)}
+    spans = {"passage": (hit.start, hit.end)}
     if hit.best_sentence is not None:
-        sentence = (hit.start + hit.best_sentence[0], hit.start + hit.best_sentence[1])
-        groups["sentence"] = runs_on_page(text, sentence, page)
+        spans["sentence"] = (hit.start + hit.best_sentence[0], hit.start + hit.best_sentence[1])
     reply, rgb = session.render(
         {
             "op": "render",
             "path": os.fsencode(hit.path).hex(),
+            "member": hit.member,
             "page": page,
             "width": width,
-            "ranges": groups,
+            "ranges": {name: runs_on_page(text, span, page) for name, span in spans.items()},
+            "boxes": {name: boxes_on_page(text, span, page) for name, span in spans.items()},
         }
     )
     rects = reply["rects"]
@@ -82,7 +116,7 @@ def _page(session: Session, hit: HitView, text: ExtractedText, page: int, width:
     )
 
 
-def _text(hit: HitView, text: ExtractedText) -> PreviewText:
+def _text(hit: HitView, text: ExtractedText, note: str) -> PreviewText:
     whole = text.text
     start = max(0, min(hit.start - _WINDOW // 2, len(whole) - _WINDOW))
     stop = min(len(whole), start + _WINDOW)
@@ -97,6 +131,7 @@ def _text(hit: HitView, text: ExtractedText) -> PreviewText:
         sentence=(hit.start + sentence[0] - start, hit.start + sentence[1] - start) if sentence else None,
         words=tuple((hit.start + a - start, hit.start + b - start) for a, b in hit.words),
         truncated=stop - start < len(whole),
+        note=note,
     )
 
 

@@ -337,6 +337,7 @@ class PreviewText:
     sentence: Span | None
     words: tuple[Span, ...]
     truncated: bool = False
+    note: str = ""  # why the page itself is not shown: the file is gone, or cannot be drawn
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,8 @@ def _recognise_picture(data: bytes, reader: Reader) -> ExtractedText:
     reader.note(out, count)
     document = out.finish()
     if not document.text:
-        raise failure("picture", "No text was recognised in the picture.", "Add a caption of your own to make it findable.")
+        raise failure("picture", "No text was recognised in the picture.",
+                      "Add a caption of your own to make it findable.")
     return document
 
 
@@ -234,9 +235,8 @@ def page_of(table: str, number: int, dots: tuple[int, int], size: tuple[float, f
             ranges = []
             for word in words:
                 ranges.append((length, length + len(word.text)))
-                x, y, width, height = word.box
-                page.boxes.append((length, length + len(word.text), (
-                    round(x / dots[0], 5), round(y / dots[1], 5), round(width / dots[0], 5), round(height / dots[1], 5))))
+                x, y, width, height = (round(value / dots[at % 2], 5) for at, value in enumerate(word.box))
+                page.boxes.append((length, length + len(word.text), (x, y, width, height)))
                 characters += (word.text, " ")
                 length += len(word.text) + 1
             characters[-1] = "\n"

@@ -141,7 +141,8 @@ class Boxes:
         if self.turn == 1:
             return self._height - rect.top, self._height - rect.bottom, rect.left, rect.right
         if self.turn == 2:
-            return self._width - rect.right, self._width - rect.left, self._height - rect.top, self._height - rect.bottom
+            return (self._width - rect.right, self._width - rect.left, self._height - rect.top,
+                    self._height - rect.bottom)
         return rect.bottom, rect.top, self._width - rect.right, self._width - rect.left
 
     def upright(self, index: int) -> bool:

@@ -37,7 +37,7 @@ def outline_of(document: object) -> Outline:
                 destination = pdfium.FPDFAction_GetDest(document, action) if action else None
             page = int(pdfium.FPDFDest_GetDestPageIndex(document, destination)) if destination else -1
             if page >= 0:
-                title = squeezed(_wide(lambda buffer, size: pdfium.FPDFBookmark_GetTitle(bookmark, buffer, size)))
+                title = squeezed(_wide(partial(pdfium.FPDFBookmark_GetTitle, bookmark)))
                 if title:
                     found.setdefault(page + 1, {}).setdefault(title, level)
             if level < _DEEPEST:

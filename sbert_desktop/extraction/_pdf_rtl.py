@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _ALEFS = frozenset("\u0627\u0622\u0623\u0625\u0671")
@@ -38,7 +39,7 @@ def split_at_scripts(words: Iterable[tuple[int, int]], text: str, box: BoxOf,
 def _pieces(start: int, end: int, text: str, box: BoxOf) -> Iterator[tuple[int, int]]:
     at = start
     parts = [match.span() for match in _SCRIPTS.finditer(text, start, end)]
-    for before, after in zip(parts, parts[1:], strict=False):
+    for before, after in pairwise(parts):
         one, other = _around(*before, box), _around(*after, box)
         height = max(one[3] - one[2], other[3] - other[2])
         latin = before if RIGHT_TO_LEFT.match(text[after[0]]) else after

@@ -1,68 +1,133 @@
-"""One PDF page as a picture, with rectangles where given characters stand. Runs in a child."""
+"""A page of a PDF, or a picture, as pixels with rectangles where given characters or words stand. Runs in a child."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
 from sbert_desktop.extraction._pdf import opened
 from sbert_desktop.extraction._problems import failure
+from sbert_desktop.extraction._registry import HEAD, format_of
 
 MOST_PIXELS = 40_000_000
 """A larger picture is made smaller: a page of 10 m has no use in a preview."""
+_WIDEST = 8192
 Rectangle = list[float]
 
 
-def render(header: Mapping[str, object], data: bytes) -> tuple[Mapping[str, object], bytes]:
-    """Draws a page on white.
+def render(header: Mapping[str, object], data: bytes, name: str = "") -> tuple[Mapping[str, object], bytes]:
+    """Draws a page of a PDF, or a picture, on white.
 
     Args:
         header: ``page`` (from 1), ``width`` in pixels, ``ranges``: groups of [char_start, length]
-            in pdfium's numbering, named (a table) or in a list, ``password``.
-        data: The PDF.
+            in pdfium's numbering, named (a table) or in a list; ``boxes``: a table of groups of [x, y, width,
+            height] in fractions of the page, for recognised words; ``password``.
+        data: The file's bytes.
+        name: Its name (of the member, inside a container).
 
     Returns:
         ``{"width", "height", "pages", "page", "rects"}`` (rects in pixels of the picture, x, y, width,
-        height, y downwards, one list per group, as ``ranges`` has them) and the RGB bytes, rows
-        top-down without padding.
+        height, y downwards, one list per group, as ``ranges`` has them, those of ``boxes`` behind them) and the
+        RGB bytes, rows top-down without padding.
 
     Raises:
         ExtractionError: ``encrypted``, ``damaged`` or ``unreadable`` when there is no such page.
     """
+    number = int(cast(int, header.get("page", 1)))
+    wanted = max(16, min(int(cast(int, header.get("width", 704))), _WIDEST))
+    ranges, boxes = header.get("ranges", {}), header.get("boxes", {})
+    named = ranges if isinstance(ranges, dict) else dict(enumerate(cast(list[object], ranges)))
+    groups = cast(dict[object, list[list[int]]], named)
+    if format_of(Path(name or "a.pdf"), data[:HEAD], data) == "picture":
+        width, height, pages, pixels = _picture(data, number, wanted)
+        found: dict[object, list[Rectangle]] = {key: [] for key in groups}
+    else:
+        password = header.get("password")
+        width, height, pages, pixels, found = _page(data, password if isinstance(password, str) else None, number,
+                                                    wanted, groups)
+    for key, group in cast(dict[str, list[Rectangle]], boxes if isinstance(boxes, dict) else {}).items():
+        found.setdefault(key, []).extend(_lines_of([
+            [x * width, y * height, across * width, down * height] for x, y, across, down in group]))
+    rects: object = found if isinstance(ranges, dict) else list(found.values())
+    return {"width": width, "height": height, "pages": pages, "page": number, "rects": rects}, pixels
+
+
+def _check_page(number: int, pages: int) -> None:
+    if not 1 <= number <= pages:
+        raise failure("unreadable", f"The document has {pages} page{'s' if pages != 1 else ''}; "
+                      f"there is no page {number}.", "")
+
+
+def _fitting(wanted: int, across: float, down: float) -> tuple[int, int]:
+    """Gives a width and height of at most the limit of pixels, in the proportions of the page."""
+    width, height = wanted, max(1, round(wanted * down / across))
+    if width * height > MOST_PIXELS:
+        scale = (MOST_PIXELS / (width * height)) ** 0.5
+        width, height = max(1, int(width * scale)), max(1, int(height * scale))
+    return width, height
+
+
+def _picture(data: bytes, number: int, wanted: int) -> tuple[int, int, int, bytes]:
+    """Gives width, height, number of pages and pixels of a picture, turned as it was held."""
+    from sbert_desktop.extraction import _picture as pictures
+
+    with pictures.opened(data) as picture:
+        pages = pictures.frames(picture)
+        _check_page(number, pages)
+        if number > 1:
+            picture.seek(number - 1)
+        across, down = picture.size
+        longest = max(1, round(wanted * max(1.0, down / max(1, across), across / max(1, down))))
+        shown = pictures.turned(picture, min(MOST_PIXELS, 4 * longest * longest))
+        width, height = _fitting(wanted, *shown.size)
+        final = shown.resize((width, height)).convert("RGB")
+        return width, height, pages, final.tobytes()
+
+
+def _page(data: bytes, password: str | None, number: int, wanted: int, groups: Mapping[object, list[list[int]]],
+          ) -> tuple[int, int, int, bytes, dict[object, list[Rectangle]]]:
+    """Gives width, height, number of pages, pixels and rectangles of a PDF's page."""
     import pypdfium2
     import pypdfium2.raw as pdfium
 
-    password = header.get("password")
-    with opened(data, password if isinstance(password, str) else None) as opened_document:
+    with opened(data, password) as opened_document:
         document = cast(pypdfium2.PdfDocument, opened_document)
         pages = len(document)
-        number, wanted = int(cast(int, header["page"])), int(cast(int, header.get("width", 704)))
-        if not 1 <= number <= pages:
-            raise failure("unreadable", f"The document has {pages} pages; there is no page {number}.", "")
+        _check_page(number, pages)
         try:
             page = document[number - 1]
-            page_width, page_height = page.get_size()
-            if page_width <= 0 or page_height <= 0:
+            across, down = page.get_size()
+            if across <= 0 or down <= 0:
                 raise failure("damaged")
-            width = max(16, min(wanted, 8192))
-            height = max(1, round(width * page_height / page_width))
-            if width * height > MOST_PIXELS:
-                scale = (MOST_PIXELS / (width * height)) ** 0.5
-                width, height = max(1, int(width * scale)), max(1, int(height * scale))
+            width, height = _fitting(wanted, across, down)
             bitmap = pypdfium2.PdfBitmap.new_native(width, height, pdfium.FPDFBitmap_BGR)
             bitmap.fill_rect((255, 255, 255, 255), 0, 0, width, height)
             pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0,
                                          pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER)
             pixels = _without_padding(bytes(bitmap.buffer), width, height, bitmap.stride)
-            ranges = header.get("ranges", [])
-            named = ranges if isinstance(ranges, dict) else dict(enumerate(cast(list[object], ranges)))
-            groups = cast(dict[str, list[list[int]]], named)
             found = {name: _rectangles(page, group, width, height) for name, group in groups.items()}
-            rects: object = found if isinstance(ranges, dict) else list(found.values())
         except pypdfium2.PdfiumError as error:
             raise failure("damaged", "This page could not be drawn.") from error
-    return {"width": width, "height": height, "pages": pages, "page": number, "rects": rects}, pixels
+    return width, height, pages, pixels, found
+
+
+def _lines_of(boxes: list[Rectangle]) -> list[Rectangle]:
+    """Joins the boxes of words that follow each other on a line."""
+    found: list[Rectangle] = []
+    for x, y, width, height in boxes:
+        if found:
+            last = found[-1]
+            overlap = min(last[1] + last[3], y + height) - max(last[1], y)
+            gap = x - (last[0] + last[2])
+            if overlap > 0.5 * min(last[3], height) and -height < gap < 2 * max(last[3], height):
+                top, right = min(last[1], y), max(last[0] + last[2], x + width)
+                bottom = max(last[1] + last[3], y + height)
+                last[:] = [min(last[0], x), top, right - min(last[0], x), bottom - top]
+                continue
+        found.append([x, y, width, height])
+    return found
 
 
 def _without_padding(pixels: bytes, width: int, height: int, stride: int) -> bytes:
