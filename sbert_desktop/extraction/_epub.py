@@ -39,8 +39,11 @@ def read(source: Source) -> ExtractedText:
     """Reads a book; its table of contents is left out, because its headings stand in the text.
 
     Raises:
-        ExtractionError: ``damaged``, ``encrypted``, ``too-large`` or ``empty``.
+        ExtractionError: ``damaged``, ``encrypted``, ``too-large``, ``unknown-type`` or ``empty``.
     """
+    if source.data[:2] != b"PK":
+        raise failure("unknown-type", "The name ends in .epub, but the content is not a book.",
+                      "Give the file its right suffix.")
     container = Container(source.data)
     package = _package(container)
     if not package.chapters:
