@@ -30,7 +30,12 @@ def _base(kind: str) -> Path:
 def default_library() -> Path:
     """Gives the library that is opened when none is named."""
     named = os.environ.get("SBERT_DESKTOP_LIBRARY")
-    return Path(named).expanduser() if named else _base("data") / "library"
+    return Path(named).expanduser() if named else own_library()
+
+
+def own_library() -> Path:
+    """Gives the library in the program's own folder for data, whatever is named elsewhere."""
+    return _base("data") / "library"
 
 
 def settings_file() -> Path:
