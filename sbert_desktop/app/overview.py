@@ -22,11 +22,13 @@ def library_view(session: Session, *, indexing: bool = False) -> LibraryView:
     fingerprint = session.fingerprint()
     counts = library.counts(fingerprint)
     folders = []
-    for record in library.folders(fingerprint):
-        if record.state == "leaving":
-            continue
-        if not os.path.isdir(record.path):  # a folder that is closed to us is no error here
-            state = "missing"
+    records = [record for record in library.folders(fingerprint) if record.state != "leaving"]
+    away = session.presence.away({os.fsencode(r.path): r.documents + r.problems for r in records})
+    watched = session.watch_states()
+    for record in records:
+        watch, watch_note = watched.get(record.path, ("", ""))
+        if os.fsencode(record.path) in away:  # a folder that is closed to us is no error here
+            state = "offline"
         elif record.last_scan is None:
             state = "indexing" if indexing else "waiting"
         elif indexing:
@@ -45,6 +47,10 @@ def library_view(session: Session, *, indexing: bool = False) -> LibraryView:
                 state=state,
                 last_change=record.last_change,
                 words_only=record.words_only,
+                watch=watch,
+                watch_note=watch_note,
+                rules=record.rules,
+                ignored=record.ignored,
             )
         )
     encoder = session.ready_encoder()
@@ -164,7 +170,18 @@ def models(session: Session, *, verify: bool = False) -> tuple[ModelView, ...]:
 def problem_views(session: Session) -> tuple[ProblemView, ...]:
     """Lists every file that was not read, or only in part, with cause and advice."""
     return tuple(
-        ProblemView(record.path, record.folder, record.code, record.message, record.hint, record.partial)
+        ProblemView(
+            path=record.path,
+            folder=record.folder,
+            code=record.code,
+            message=record.message,
+            hint=record.hint,
+            partial=record.partial,
+            member=record.member,
+            ignored=record.ignored,
+            size=record.size,
+            when=record.when,
+        )
         for record in session.library.problems()
     )
 
@@ -172,5 +189,6 @@ def problem_views(session: Session) -> tuple[ProblemView, ...]:
 def recent_views(session: Session, limit: int) -> tuple[ChangeView, ...]:
     """Lists the documents read last."""
     return tuple(
-        ChangeView(record.path, record.title, record.when, record.passages) for record in session.library.recent(limit)
+        ChangeView(record.path, record.title, record.when, record.passages, record.member)
+        for record in session.library.recent(limit)
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sbert_desktop.app.presence import CHANGED, CURRENT, GONE, OFFLINE
 from sbert_desktop.app.reading import read_file
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import DocumentView, HitView, Marks, SearchView, Span
@@ -36,15 +37,23 @@ _MARKED_AT_ONCE = 3
 _MAIL_HEAD = re.compile(r"(From|To|Cc|Subject|Date|Sent): ")
 _HEADING_WORDS = 3
 _MARK_CHARS = 2_000
+_PLACES_LOOKED_AT = 200
+_ORDER = {CURRENT: 0, CHANGED: 1, OFFLINE: 2}
 
 
-def run_search(session: Session, query: Query, *, wait_for_model: bool = True) -> SearchView:
-    """Answers a query.
+Stale = Callable[[frozenset[Path]], None]
+
+
+def run_search(
+    session: Session, query: Query, *, wait_for_model: bool = True, on_stale: Stale | None = None
+) -> SearchView:
+    """Answers a query. What is shown is as it is on the disk now: see :func:`_on_the_disk`.
 
     Args:
         session: The opened library.
         query: What is asked; ``top`` at least 1.
         wait_for_model: Wait until the model is prepared; else answer by words while it is not.
+        on_stale: Told which files changed or are gone, so that they can be looked at.
 
     Raises:
         UsageError: ``empty-query`` or ``bad-top``.
@@ -64,7 +73,7 @@ def run_search(session: Session, query: Query, *, wait_for_model: bool = True) -
             notes.append("Nothing is findable by meaning yet; these were found by their words.")
     notes += _honest_notes(session, query, vector is not None)
     results = search(snapshot, query, vector)
-    view = _view(session, snapshot, query, results, began, notes)
+    view = _view(session, snapshot, query, results, began, notes, on_stale)
     if vector is not None and view.embedded < view.passages:
         view = replace(view, notes=(*view.notes, f"{view.embedded:,} of {view.passages:,} passages also by meaning"))
     return view
@@ -84,7 +93,7 @@ def _honest_notes(session: Session, query: Query, by_meaning: bool) -> list[str]
     return notes
 
 
-def run_similar(session: Session, path: Path, *, top: int = 10) -> SearchView:
+def run_similar(session: Session, path: Path, *, top: int = 10, on_stale: Stale | None = None) -> SearchView:
     """Finds the documents that are most like one file, which need not be in the library.
 
     Raises:
@@ -109,7 +118,7 @@ def run_similar(session: Session, path: Path, *, top: int = 10) -> SearchView:
         raise UsageError("nothing-by-meaning", "Nothing in the library is findable by meaning yet.", "Index it first.")
     results = similar(snapshot, vector, top=top, exclude=exclude)
     query = Query("", mode=Mode.SEMANTIC, top=top)
-    return _view(session, snapshot, query, results, began, [])
+    return _view(session, snapshot, query, results, began, [], on_stale)
 
 
 def find_marks(session: Session, view: SearchView) -> Marks:
@@ -238,15 +247,31 @@ def _encode_file(session: Session, path: Path) -> NDArray[np.float32]:
 
 
 def _view(
-    session: Session, snapshot: Snapshot, query: Query, results: SearchResults, began: float, notes: list[str]
+    session: Session,
+    snapshot: Snapshot,
+    query: Query,
+    results: SearchResults,
+    began: float,
+    notes: list[str],
+    on_stale: Stale | None,
 ) -> SearchView:
-    shown = [hit.passage_id for document in results.documents for hit in document.hits]
-    records = snapshot.fetch(shown)
-    documents = []
+    records = snapshot.fetch([hit.passage_id for document in results.documents for hit in document.hits])
+    first: list[tuple[DocumentHits, PassageRecord]] = []
     for document in results.documents:
-        view = _document(session, query, document, records)
-        if view is not None:
-            documents.append(view)
+        known = [records[hit.passage_id] for hit in document.hits if hit.passage_id in records]
+        if known and known[0].paths:
+            first.append((document, known[0]))
+    shown, stale, gone = _on_the_disk(session, [record.paths for _, record in first])
+    documents = [
+        _document(session, query, document, records, place)
+        for (document, _), place in zip(first, shown, strict=True)
+        if place is not None
+    ]
+    if gone:
+        which = "1 document is" if gone == 1 else f"{gone} documents are"
+        notes = [*notes, f"{which} gone from the disk and {'was' if gone == 1 else 'were'} left out."]
+    if stale and on_stale is not None:
+        on_stale(stale)
     found = sum(len(document.hits) + document.more for document in results.documents)
     return SearchView(
         query=query.text,
@@ -263,15 +288,49 @@ def _view(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a document is shown to lie, how it is there, and all its places that are not gone."""
+
+    file: SourceFile
+    state: str
+    paths: tuple[Path, ...]
+
+
+def _on_the_disk(
+    session: Session, documents: Sequence[tuple[SourceFile, ...]]
+) -> tuple[list[_Place | None], frozenset[Path], int]:
+    """Looks at the files of what is shown: the best place of each document, the others where it is not current.
+
+    Returns:
+        The place of each document, None where all of its places are gone; the paths that changed or are
+        gone; how many documents are gone.
+    """
+    roots = session.roots()
+    look = session.presence.states
+    first = look([places[0] for places in documents], roots)
+    others = [place for places, state in zip(documents, first, strict=True) if state != CURRENT for place in places[1:]]
+    further = iter(look(others[:_PLACES_LOOKED_AT], roots)) if others else iter(())
+    shown: list[_Place | None] = []
+    stale: set[Path] = set()
+    for places, state in zip(documents, first, strict=True):
+        states = [state] if state == CURRENT else [state, *(next(further, OFFLINE) for _ in places[1:])]
+        stale.update(place.path for place, one in zip(places, states, strict=False) if one in (CHANGED, GONE))
+        kept = [number for number, one in enumerate(states) if one != GONE]
+        if not kept:
+            shown.append(None)
+            continue
+        best = min(kept, key=lambda number: _ORDER[states[number]])
+        gone = {number for number, one in enumerate(states) if one == GONE}
+        paths = tuple(place.path for number, place in enumerate(places) if number not in gone)
+        shown.append(_Place(places[best], states[best], paths))
+    return shown, frozenset(stale), sum(place is None for place in shown)
+
+
 def _document(
-    session: Session, query: Query, document: DocumentHits, records: dict[int, PassageRecord]
-) -> DocumentView | None:
-    known = [records[hit.passage_id] for hit in document.hits if hit.passage_id in records]
-    if not known or not known[0].paths:
-        return None
-    first = known[0]
-    file, state = _current_place(first.paths)
-    stale = state in {"changed", "gone"}
+    session: Session, query: Query, document: DocumentHits, records: dict[int, PassageRecord], place: _Place
+) -> DocumentView:
+    file = place.file
     hits = []
     for hit in document.hits:
         record = records.get(hit.passage_id)
@@ -296,13 +355,15 @@ def _document(
                 words_rank=hit.words_rank,
                 best_sentence=None,
                 words=tuple(words),
-                stale=stale,
+                stale=place.state == CHANGED,
+                member=file.member,
             )
         )
+    first = next(records[hit.passage_id] for hit in document.hits if hit.passage_id in records)
     return DocumentView(
         content_id=document.content_id,
         path=file.path,
-        paths=tuple(place.path for place in first.paths),
+        paths=place.paths,
         title=first.title,
         format=first.format,
         date=first.date,
@@ -311,23 +372,6 @@ def _document(
         score=document.hits[0].score,
         hits=tuple(hits),
         more=document.more,
-        state=state,
+        state=place.state,
+        member=file.member,
     )
-
-
-def _current_place(places: Sequence[SourceFile]) -> tuple[SourceFile, str]:
-    """Gives the first place that is as it was read, else one that changed, else one that is gone."""
-    fallback: tuple[SourceFile, str] | None = None
-    for place in places:
-        try:
-            status = os.stat(place.path)
-        except OSError:
-            gone = "gone" if os.path.exists(place.path.parent) else "offline"
-            fallback = fallback or (place, gone)
-            continue
-        if status.st_size == place.size and status.st_mtime_ns == place.mtime_ns:
-            return place, "current"
-        if fallback is None or fallback[1] != "changed":
-            fallback = (place, "changed")
-    assert fallback is not None
-    return fallback

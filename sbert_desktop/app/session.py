@@ -6,15 +6,18 @@ can use it directly and the window through its lanes.
 
 from __future__ import annotations
 
+import math
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sbert_desktop import paths
-from sbert_desktop.domain import Encoder, Snapshot, SourceFile, SplitRules
-from sbert_desktop.errors import EncoderError, SbertDesktopError
+from sbert_desktop.app.presence import Presence
+from sbert_desktop.domain import Encoder, Snapshot, SourceFile, SplitRules, short_path
+from sbert_desktop.errors import EncoderError, LibraryError, SbertDesktopError
 from sbert_desktop.jobs import ChildProcess, spawn_child
 from sbert_desktop.settings import Settings
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 _SPECIAL_TOKENS = 2
 _LOADING_SECONDS = 4.0
 """How long a closing session waits for a model that is being loaded (0.5 to 2 s of native code)."""
+_ROOTS_SECONDS = 10.0
 CONTEXT = "title"
 """What is put before a passage when it is encoded. Source: docs/adr/0009-passages-and-fusion.md."""
 OVERLAP = 0
@@ -41,6 +45,10 @@ class Session:
         create: Make a missing library instead of refusing it.
         notify: Receives plain one-line notices (fall-backs, rebuilds) from any thread.
         on_encoder: Called once from a thread when the encoder is prepared or has failed.
+
+    Attributes:
+        presence: Asks the disk about files, with a bound on the time.
+        watch_states: Gives how each folder is watched, and why not live; set by who watches.
     """
 
     def __init__(
@@ -70,6 +78,9 @@ class Session:
         self._encoder_thread: threading.Thread | None = None
         self._renderer: ChildProcess | None = None
         self._render_lock = threading.Lock()
+        self.presence = Presence()
+        self._roots: tuple[float, dict[bytes, int]] = (-math.inf, {})
+        self.watch_states: Callable[[], Mapping[Path, tuple[str, str]]] = dict
         self._closed = False
         self._pooling: str | None = None
 
@@ -87,6 +98,7 @@ class Session:
                 from sbert_desktop.extraction import EXTRACTOR_VERSION
                 from sbert_desktop.library import open_library
 
+                self._refuse_synced()
                 self._library = open_library(
                     self.library_path,
                     create=self._create,
@@ -96,6 +108,26 @@ class Session:
                 )
             return self._library
 
+    def _refuse_synced(self) -> None:
+        """Refuses to make a library where a service would copy its files one by one, and tear it."""
+        from sbert_desktop.app.places import better_place, synced_folder
+
+        if (
+            not self._create
+            or os.path.lexists(self.library_path / "catalog.sqlite")
+            or os.environ.get("SBERT_DESKTOP_ALLOW_SYNCED")
+        ):
+            return
+        service = synced_folder(self.library_path)
+        if service:
+            raise LibraryError(
+                "library-synced",
+                f"{short_path(self.library_path)} lies in a folder that {service} copies to other machines; "
+                "a library would be damaged there.",
+                f"Choose a place on this machine alone, such as {short_path(better_place())}; "
+                "the folders you search may lie anywhere.",
+            )
+
     def fingerprint(self) -> str:
         """Gives the fingerprint of the space that is searched: the encoder's, else the library's."""
         encoder = self._encoder
@@ -103,6 +135,14 @@ class Session:
             return encoder.info.fingerprint
         space = self.library.active_space()
         return space.fingerprint if space is not None else ""
+
+    def roots(self) -> Mapping[bytes, int]:
+        """Gives the folders of the library with about how many files each has; at most ten seconds old."""
+        made, roots = self._roots
+        if time.monotonic() - made > _ROOTS_SECONDS:
+            roots = {os.fsencode(r.path): r.documents + r.problems for r in self.library.folders()}
+            self._roots = (time.monotonic(), roots)
+        return roots
 
     def snapshot(self) -> Snapshot:
         """Gives the newest state of the library."""
@@ -228,7 +268,9 @@ class Session:
         }
         import inspect  # TEMPORARY until the pool has it
 
-        extra: dict = {"on_slow": on_slow} if "on_slow" in inspect.signature(ExtractionPool).parameters else {}
+        extra: dict[str, Any] = (
+            {"on_slow": on_slow} if "on_slow" in inspect.signature(ExtractionPool).parameters else {}
+        )
         return ExtractionPool(
             lambda: spawn_child("extract", env=limits, nice=10 if self.interactive else 0),
             size=size or cores(),
@@ -317,8 +359,6 @@ class Session:
 
 def cores() -> int:
     """Gives the cores that this process may use."""
-    import os
-
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1

@@ -82,12 +82,16 @@ def test_words_only_folder_is_found_by_words_and_never_encoded(session, folder):
     assert found(session, "sourdough") == ["bread.txt"]
 
 
-def test_changed_and_gone_files_are_badged(session, folder):
+def test_changed_hits_are_badged_and_gone_ones_left_out_and_said(session, folder):
     index(session, folder)
     (folder / "kitchen" / "bread.txt").write_text("sourdough and more\n")
     (folder / "kitchen" / "soup.html").unlink()
-    states = {d.path.name: d.state for d in run_search(session, Query("sourdough leeks", mode=Mode.KEYWORD)).documents}
-    assert states == {"bread.txt": "changed", "soup.html": "gone"}
+    told = []
+    view = run_search(session, Query("sourdough leeks", mode=Mode.KEYWORD), on_stale=told.append)
+    assert {d.path.name: d.state for d in view.documents} == {"bread.txt": "changed"}
+    assert view.documents[0].hits[0].stale
+    assert view.notes == ("1 document is gone from the disk and was left out.",)
+    assert told == [frozenset({folder / "kitchen" / "bread.txt", folder / "kitchen" / "soup.html"})]
 
 
 def test_vanished_folder_keeps_its_documents(session, folder, tmp_path):
@@ -96,7 +100,7 @@ def test_vanished_folder_keeps_its_documents(session, folder, tmp_path):
     report = index(session)
     assert report.documents == 6
     assert any("missing" in notice for notice in report.notices)
-    assert library_view(session).folders[0].state == "missing"
+    assert library_view(session).folders[0].state == "offline"
     os.rename(tmp_path / "away", folder)
     assert index(session).encoded_passages == 0
 
@@ -263,10 +267,17 @@ def test_hit_in_a_folder_that_is_closed_to_us_is_offline(session, folder, monkey
             raise refused
         return real(path, *arguments, **options)
 
+    def scandir(path):
+        if os.fsdecode(path) == str(folder):
+            raise refused
+        return listed(path)
+
+    listed = os.scandir
     monkeypatch.setattr(os, "stat", stat)
+    monkeypatch.setattr(os, "scandir", scandir)
     view = run_search(session, Query("sourdough"))
     assert view.documents[0].state == "offline"
-    assert library_view(session).folders[0].state == "missing"
+    assert library_view(session).folders[0].state == "offline"
 
 
 def test_words_only_folder_says_so_in_the_library(session, folder):
