@@ -42,8 +42,7 @@ class Files:
 
     def put(self, folder: FolderId, file: SourceFile, content: int | None, problems: Sequence[Problem]) -> FileId:
         """Puts a plain file, or one member of a container, in the place of what its path had."""
-        key = (os.fsencode(file.path), file.member)
-        row = self._row(key)
+        row = self._row(key_of(file))
         parent, reading = self._parent(folder, file) if file.member else (None, 0)
         if row is None:
             id_ = self._insert(folder, file, content, parent, reading, file.cursor)
@@ -125,7 +124,7 @@ class Files:
     def _insert(
         self, folder: FolderId, file: SourceFile, content: int | None, parent: int | None, reading: int, cursor: str
     ) -> FileId:
-        key = (os.fsencode(file.path), file.member)
+        key = key_of(file)
         inserted = self._connection.execute(
             "INSERT INTO file(folder, size, mtime_ns, device, inode, content, sha256, read_at, path, member, parent,"
             " reading, cursor, extractor_version) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -197,7 +196,7 @@ class Files:
 
     def move(self, file_id: FileId, file: SourceFile, folder: FolderId) -> None:
         """Gives a known file another path; its members and captions go with it."""
-        key = (os.fsencode(file.path), file.member)
+        key = key_of(file)
         other = self._connection.execute(
             "SELECT id FROM file WHERE path=? AND member=? AND id!=?", (*key, file_id)
         ).fetchone()
@@ -253,6 +252,16 @@ class Files:
         self._connection.executemany("DELETE FROM file WHERE id=?", ((id_,) for id_ in order))
         self._changes.update((Change.FILE, id_) for id_ in order)
         self._forget(content for _, content in found.values() if content is not None)
+
+
+def key_of(file: SourceFile) -> _Key:
+    """Gives path and member as they stand in the catalog, which holds no lone surrogates."""
+    return os.fsencode(file.path), member_name(file.member)
+
+
+def member_name(member: str) -> str:
+    """Gives a member's name as text that can be stored; different names stay different."""
+    return member.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def stat_values(file: SourceFile) -> tuple[int, int, int, int]:

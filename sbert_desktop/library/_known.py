@@ -21,8 +21,9 @@ def read(
     bounds: list[bytes] = []
     if below is not None:
         start = below.rstrip(os.sep.encode()) + os.sep.encode()
-        where += " AND (f.path=? OR (f.path>=? AND f.path<?))"
-        bounds = [below, start, start[:-1] + bytes([start[-1] + 1])]
+        # One range of the index of paths, instead of all files of the folder.
+        where = "+" + where + " AND f.path>=? AND f.path<? AND (f.path=? OR f.path>=?)"
+        bounds = [below, start[:-1] + bytes([start[-1] + 1]), below, start]
     codes = dict(
         connection.execute(  # of several problems the first that says most: dict keeps the last
             f"SELECT p.file, p.code FROM problem p JOIN file f ON f.id=p.file WHERE {where}"

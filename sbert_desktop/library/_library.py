@@ -20,7 +20,7 @@ from sbert_desktop.domain import (
     SourceFile,
     short_path,
 )
-from sbert_desktop.errors import Cancelled, LibraryError
+from sbert_desktop.errors import Cancelled, LibraryBusy, LibraryError
 from sbert_desktop.library import (
     _analysis,
     _captions,
@@ -37,6 +37,7 @@ from sbert_desktop.library import (
     _vectors,
     _words,
 )
+from sbert_desktop.library._files import member_name
 from sbert_desktop.library._lock import HOLDER, LOCK, WriterLock
 from sbert_desktop.library._records import ChangeRecord, Counts, FolderRecord, KnownFile, ProblemRecord, SpaceRecord
 from sbert_desktop.library._writer import Writer
@@ -69,7 +70,8 @@ def open_library(
         extractor_version: Texts read by another version count as unknown to :meth:`Library.has_content`.
 
     Raises:
-        LibraryError: ``library-missing``, ``library-newer`` (nothing is changed), ``library-damaged``,
+        LibraryError: ``library-missing``, ``library-newer`` and ``library-older`` (nothing is changed),
+            ``library-damaged``, ``library-busy`` (an earlier version of the program has it),
             ``library-readonly``, ``library-network-share`` or ``disk-full``.
     """
     path = Path(os.path.abspath(path.expanduser()))
@@ -197,6 +199,23 @@ class Library:
                 connection.execute("SELECT count(*) FROM (SELECT 1 FROM folder LIMIT 1)").fetchone()
             if not self.read_only:
                 self._recover(version)
+                with self._reading() as connection:
+                    version = _schema.version_of(connection)
+            if version != _schema.SCHEMA_VERSION:
+                raise self._too_old()
+
+    def _too_old(self) -> LibraryError:
+        if self.read_only:
+            return LibraryError(
+                "library-older",
+                f"The library {short_path(self.path)} was made by an earlier version and cannot be brought up to date.",
+                "Open it once where this program may write to it.",
+            )
+        return LibraryBusy(
+            "library-busy",
+            f"The library is being written by {WriterLock(self.path).holder()}, an earlier version of this program.",
+            "Close the other program, then try again.",
+        )
 
     def _recover(self, version: int) -> None:
         """Checks the catalog after an unclean end, makes an interrupted catalog whole, migrates an old one."""
@@ -394,18 +413,19 @@ class Library:
 
     def content_at(self, path: Path, member: str | None = None) -> ContentId | None:
         """Gives the content of the file at a path, or None; without a member: its own, or of the first inside."""
+        name = None if member is None else member_name(member)
         with self._reading() as connection:
             row = connection.execute(
                 "SELECT content FROM file WHERE path=? AND content IS NOT NULL AND (? IS NULL OR member=?)"
                 " ORDER BY captions IS NOT NULL, member LIMIT 1",
-                (os.fsencode(path), member, member),
+                (os.fsencode(path), name, name),
             ).fetchone()
         return ContentId(row[0]) if row else None
 
     def caption_of(self, path: Path, member: str = "") -> str:
         """Gives the person's own words about a file or member, ``""`` when there are none."""
         with self._reading() as connection:
-            row = _captions.of(connection, os.fsencode(path), member)
+            row = _captions.of(connection, os.fsencode(path), member_name(member))
             return (_text.read(connection, row[1]) or "") if row else ""
 
     def caption_for(self, sha256: str) -> str:

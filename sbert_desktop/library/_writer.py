@@ -37,7 +37,7 @@ from sbert_desktop.errors import LibraryError
 from sbert_desktop.library import _captions, _disk, _erasing, _folders, _health, _reading, _schema, _text, _words
 from sbert_desktop.library._columns import LOG_KEPT, Change, SpaceRow, pack_lengths
 from sbert_desktop.library._erasing import Removed
-from sbert_desktop.library._files import Files, stat_values
+from sbert_desktop.library._files import Files, member_name, stat_values
 from sbert_desktop.library._records import PendingDocument
 from sbert_desktop.library._space import Space
 
@@ -236,7 +236,7 @@ class Writer:
         with self._change():
             row = self._connection.execute(
                 "SELECT id, sha256, folder, mtime_ns FROM file WHERE path=? AND member=? AND captions IS NULL",
-                (os.fsencode(path), member),
+                (os.fsencode(path), member_name(member)),
             ).fetchone()
             if row is None:
                 raise LibraryError("file-unknown", "This file is not in the library.", "Check its folder for changes.")

@@ -131,8 +131,20 @@ def test_a_very_long_word_is_quick_and_cut() -> None:
 def test_marks_are_the_same_with_and_without_the_first_letter_shortcut(language, monkeypatch):
     rng = random.Random(language)
     stock = [
-        "running", "Aerzte", "uebung", "école", "bhean", "membaca", "relational",
-        "C++", "AB-12/7", "straße", "naïve", "weighs", "Müller", "water",
+        "running",
+        "Aerzte",
+        "uebung",
+        "école",
+        "bhean",
+        "membaca",
+        "relational",
+        "C++",
+        "AB-12/7",
+        "straße",
+        "naïve",
+        "weighs",
+        "Müller",
+        "water",
     ]
     words = [*stock, *("".join(rng.choice("abcdeimnrstü") for _ in range(rng.randint(2, 9))) for _ in range(300))]
     text = " ".join(words)

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sbert_desktop.domain import Problem
-from sbert_desktop.library import Library, _analysis, _schema, open_library
+from sbert_desktop.domain import FolderRules, Problem, SourceFile
+from sbert_desktop.library import Library, Writer, _analysis, _schema, open_library
 
 from .makers import document, embed_all, file_at, put_text, start, vector_of
 
@@ -40,8 +41,32 @@ def fill(library: Library, folder: int, other: int) -> list[bytes]:
             writer.put(folder, file, extracted, passages, (problem,))  # type: ignore[arg-type]
             if number % 7 == 0:
                 embed_all(writer)
+        fill_inside(library, writer, folder, texts)
         embed_all(writer)
-    return [CANARY.encode(), *(vector_bytes(text) for text in texts)]
+    return [CANARY.encode(), CANARY.encode().hex().encode(), *(vector_bytes(text) for text in texts)]
+
+
+def fill_inside(library: Library, writer: Writer, folder: int, texts: list[str]) -> None:
+    """Members, captions (one of a file that is gone), ignored entries, rules, cursors and a reading note."""
+    box = SourceFile(Path(f"/docs/{CANARY}.mbox"), 1, 1, cursor=f"{CANARY}c")
+    writer.begin_container(folder, box)  # type: ignore[arg-type]
+    for number, text in enumerate(texts[:5]):
+        extracted, passages = document([f"{text} inside"])
+        member = replace(file_at(box.path, extracted.text), member=f"{CANARY} {number}.eml")
+        writer.put(folder, member, extracted, passages, ())  # type: ignore[arg-type]
+        writer.put_caption(box.path, member.member, *document([f"{CANARY} said {number}"]))
+    writer.finish_container(folder, box, None, (), (), cursor=f"{CANARY}d")  # type: ignore[arg-type]
+    gone = file_at(Path(f"/docs/{CANARY}.png"), "pixels")
+    for file in (gone, file_at(Path("/docs/b.png"), "more pixels")):
+        writer.put(folder, file, None, (), (Problem("no-text", f"{CANARY}n", ""),))  # type: ignore[arg-type]
+        writer.put_caption(file.path, "", *document([f"{CANARY} shows {file.path}"]))
+    writer.set_ignored([gone.path, box.path, Path("/docs/b.png")], True)
+    writer.set_rules(folder, FolderRules((f"{CANARY}*",), (CANARY,)))  # type: ignore[arg-type]
+    writer.commit()
+    writer.remove([library.known_files(folder)[bytes(gone.path)].id])  # type: ignore[arg-type]
+    writer.commit()
+    assert CANARY in library.caption_for(gone.content_hash)
+    library.note_reading(bytes(box.path), 1, 1)
 
 
 @pytest.mark.parametrize("index", [False, True])
@@ -56,7 +81,7 @@ def test_a_removed_folder_leaves_no_byte(tmp_path: Path, index: bool) -> None:  
         library.snapshot("fake-1").keyword(f"{CANARY}3", None, 5)
         assert len({needle for _, needle in bytes_with(library.path, needles)}) > 10, "the search sees what is there"
         with library.writer() as writer:
-            assert writer.remove_folder(folder) == (30, 60)  # type: ignore[arg-type]
+            assert writer.remove_folder(folder) == (35, 71)  # type: ignore[arg-type]
             assert bytes_with(library.path, needles) == []
         assert library.counts().documents == 40
         assert library.snapshot("fake-1").alive.sum() == 40
@@ -86,7 +111,7 @@ def test_an_interrupted_removal_goes_on(library: Library, monkeypatch: pytest.Mo
     def stop(*_: object) -> None:
         nonlocal calls
         calls += 1
-        if calls == 3:
+        if calls == 6:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
@@ -95,7 +120,7 @@ def test_an_interrupted_removal_goes_on(library: Library, monkeypatch: pytest.Mo
             writer.remove_folder(folder)  # type: ignore[arg-type]
     (leaving, _) = library.folders()
     assert leaving.state == "leaving"
-    assert 0 < leaving.documents < 30
+    assert 0 < leaving.documents < 35
     with library.writer() as writer:
         writer.remove_folder(folder)  # type: ignore[arg-type]
     assert bytes_with(library.path, needles) == []
