@@ -31,15 +31,19 @@ def write_frame(stream: BinaryIO, header: Mapping[str, object], payload: bytes =
     stream.flush()
 
 
-def read_frame(stream: BinaryIO) -> tuple[dict[str, object], bytes]:
+def read_frame(stream: BinaryIO, *, most: int = MAX_PAYLOAD) -> tuple[dict[str, object], bytes]:
     """Reads one frame.
+
+    Args:
+        stream: The other side.
+        most: Bytes that header and payload may each have; what says it has more is not read.
 
     Raises:
         WireError: End of stream, a length over the limits or not a JSON object.
     """
     head = _read_exactly(stream, _HEAD.size)
     header_length, payload_length = _HEAD.unpack(head)
-    if header_length > MAX_HEADER or payload_length > MAX_PAYLOAD:
+    if header_length > min(most, MAX_HEADER) or payload_length > min(most, MAX_PAYLOAD):
         raise WireError(f"frame of {header_length}+{payload_length} bytes is over the limit")
     try:
         header = json.loads(_read_exactly(stream, header_length))

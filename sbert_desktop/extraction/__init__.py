@@ -14,7 +14,7 @@ from sbert_desktop.extraction._registry import SUPPORTED, format_of
 from sbert_desktop.extraction._sentences import sentences
 from sbert_desktop.extraction._split import split
 
-EXTRACTOR_VERSION = 1
+EXTRACTOR_VERSION = 2
 """Raised whenever the text that a file gives changes: stored texts of older versions are made again."""
 
 __all__ = [

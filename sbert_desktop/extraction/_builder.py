@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sbert_desktop.domain import Block, BlockKind, ExtractedText, Problem, Run
 from sbert_desktop.extraction._normalise import normalise, one_line, tidy
 from sbert_desktop.extraction._problems import problem
 
-TEXT_LIMIT = 64 * 1024 * 1024
-"""Most UTF-8 bytes (roughly) of text that one document may give; the rest is left out, and said."""
+TEXT_LIMIT = 256 * 1024 * 1024
+"""Most UTF-8 bytes (roughly) of text that one document may give in one go, as a guard against bombs; the rest is left
+out, and said. Plain text is streamed in parts and has no such limit."""
 
 HEADING_SEPARATOR = " > "
 
@@ -117,7 +118,8 @@ class TextBuilder:
         start = self._length
         runs = block.runs
         if runs:
-            runs = tuple(replace(run, text_start=run.text_start + start) for run in runs if run.text_start < len(text))
+            runs = tuple(Run(run.text_start + start, run.page, run.char_start, run.length, run.box) for run in runs
+                         if run.text_start < len(text))
         self._blocks.append(Block(start, start + len(text), block.kind, block.page, block.heading, block.part, runs))
         self._parts.append(text)
         self._length += len(text)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import queue
+import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import cast
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from sbert_desktop.domain import Child, ExtractedText, JobContext, Problem, SourceFile
 from sbert_desktop.errors import Cancelled, JobError
-from sbert_desktop.extraction._codec import decode_document, decode_problem
 from sbert_desktop.extraction._extract import FILE_LIMIT
+from sbert_desktop.extraction._limits import MEMORY_MB
+from sbert_desktop.extraction._paging import Page, Result, SeriesState, page_of, seen_as
+from sbert_desktop.extraction._parts import PART
 from sbert_desktop.extraction._problems import problem, problem_of_child
-from sbert_desktop.extraction._registry import SUPPORTED
+from sbert_desktop.extraction._registry import BY_NAME, FORMATS, SUPPORTED
 from sbert_desktop.extraction._source import suffix_of
+from sbert_desktop.extraction._watcher import Watched, Watcher
 
 RECYCLE_FILES = 200
 RECYCLE_BYTES = 512 * 1024 * 1024
@@ -27,22 +32,26 @@ _SMALL = 64 * 1024  # larger files travel alone
 _PLAIN_WEIGHT = 0.05
 """What a plain text counts for recycling: no foreign code touches it, and a new child costs 0.7 s of CPU."""
 _PLAIN = frozenset(("txt", "data", "xml", "md", "table", "code"))
+_ALONE = frozenset(entry.name for entry in FORMATS
+                   if entry.name in {"pdf", "docx"} or (entry.container and entry.name != "eml"))
 _HASH_FIRST = 256 * 1024  # larger files are hashed first: their text may be known
+_DEATHS = frozenset(("child-timeout", "child-died"))
 _STARTS, _START_TIME = 3, 120.0  # children that die before they answered a first time: then the pool gives up
 _BATCH_TIME = 10.0  # a batch that takes longer is tried again file by file
 
-Outcome = ExtractedText | Problem | None
-Result = tuple[SourceFile, Outcome]
+
 Known = Callable[[str], bool]
+OnSlow = Callable[[SourceFile, bool], None]
 
 
 @dataclass(slots=True)
 class _Seat:
-    """One place of the pool with the child that sits on it now."""
+    """One place of the pool with the child that sits on it now, and what it is doing."""
 
     child: Child | None = None
     files: float = 0.0
     bytes: int = 0
+    watched: Watched = field(default_factory=Watched)
 
 
 class ExtractionPool:
@@ -51,27 +60,42 @@ class ExtractionPool:
     Args:
         launch: Starts one child that serves :func:`sbert_desktop.extraction.child.make_handler`.
         size: How many children.
-        time_limit: Seconds that one file may take.
-        size_limit: Bytes of the largest file that is read.
+        time_limit: Seconds that one file, or one page of a file with members, may take; half as many
+            seconds of processor time (RELIABILITY R1).
+        size_limit: Bytes of the largest file that is read; mailboxes have none.
         known: Tells whether the text of a content (sha256 hex) is known already. Called from the
             pool's threads; such a file gives None in place of a text.
         recycle_after: Files after which a child is replaced.
+        on_slow: Called with a file and True once when it has been under way for over a second, and with
+            False when that is over; from the pool's threads.
+        memory_limit: Bytes of a child, watched from here where the system does not limit it.
+        watch_memory: Watch it even where the system does.
+        password: What the person typed to unlock the files.
     """
 
     def __init__(self, launch: Callable[[], Child], size: int = 2, *, time_limit: float = 60.0,
-                 size_limit: int = FILE_LIMIT, known: Known | None = None, recycle_after: int = RECYCLE_FILES) -> None:
+                 size_limit: int = FILE_LIMIT, known: Known | None = None, recycle_after: int = RECYCLE_FILES,
+                 on_slow: OnSlow | None = None, memory_limit: int = MEMORY_MB * 1024 * 1024,
+                 watch_memory: bool = sys.platform != "linux", password: str | None = None) -> None:
         self._launch = launch
         self._time_limit = time_limit
         self._size_limit = size_limit
         self._known = known
+        self._password = password
         self.recycle_after = recycle_after
         self._seats = [_Seat() for _ in range(max(1, size))]
         self._lock = threading.Lock()
         self._closed = False
         self._ending = threading.Event()  # a run ends early, or the pool is closed
+        self._watcher = Watcher([seat.watched for seat in self._seats], on_slow, cpu_limit=time_limit / 2,
+                                memory_limit=memory_limit if watch_memory else None)
 
     def results(self, files: Iterable[SourceFile], context: JobContext) -> Iterator[Result]:
         """Gives each file with its text, its problem, or None for a known content, as they finish.
+
+        A file with members (archive, mailbox, huge text) gives a series in order, with results of other
+        files in between: each member as a file of its own (``member`` is set), at the end the file itself
+        with its :class:`~sbert_desktop.domain.Listing`.
 
         ``content_hash`` (and size and time as they were when it was read) are filled in. At most a
         few hundred files are under way, so ``files`` may be endless. One caller at a time. Ends its
@@ -85,10 +109,12 @@ class ExtractionPool:
             raise Cancelled
         self._ending.clear()
         run = _Run(self, files, context)
+        self._watcher.start()
         try:
             yield from run.results()
         finally:
             run.stop()
+            self._watcher.stop()
 
     def close(self) -> None:
         """Ends all children, also in the middle of a file; idempotent."""
@@ -124,51 +150,102 @@ class ExtractionPool:
         if child is not None:
             child.close()
 
-    def read(self, seat: _Seat, batch: list[SourceFile]) -> list[Result]:
-        """Reads a batch; a batch that kills its child is tried again file by file."""
-        if len(batch) == 1:
-            return [self._read_one(seat, batch[0])]
-        try:
-            return self._request(seat, batch, min(self._time_limit, _BATCH_TIME))
-        except JobError as error:
-            self._survive(seat, error)
-        return [self._read_one(seat, file) for file in batch]
+    def read(self, seat: _Seat, batch: list[SourceFile]) -> Generator[list[Result], None, None]:
+        """Reads a batch; one that kills its child is tried again file by file, as are long series."""
+        alone = batch
+        if len(batch) > 1:
+            try:
+                with self._watcher.watching(seat.watched, None):
+                    page = self._request(seat, batch, {}, min(self._time_limit, _BATCH_TIME))
+                yield page.results
+                alone = page.alone
+            except JobError as error:
+                self._survive(seat, error)
+        for file in alone:
+            with self._watcher.watching(seat.watched, file):
+                yield from self._read_one(seat, file)
 
-    def _read_one(self, seat: _Seat, file: SourceFile) -> Result:
-        if file.size > self._size_limit:
-            return file, problem("too-large", f"The file has {file.size / 1e6:,.0f} MB; the limit is "
-                                 f"{self._size_limit / 1e6:,.0f} MB.")
+    def _read_one(self, seat: _Seat, file: SourceFile) -> Iterator[list[Result]]:
+        told = BY_NAME.get(SUPPORTED.get(suffix_of(file.path.name), ""))
+        if file.size > self._size_limit and told is not None and not told.growing:
+            yield [(file, problem("too-large", f"The file has {file.size / 1e6:,.0f} MB; the limit is "
+                                  f"{self._size_limit / 1e6:,.0f} MB."))]
+            return
         try:
-            if self._known is not None and file.size > _HASH_FIRST:
+            if self._known is not None and file.size > _HASH_FIRST and not (told is not None and told.container):
                 header, _ = self._child(seat).request(
                     {"op": "hash", "path": _hex(file), "size_limit": self._size_limit}, timeout=self._time_limit)
                 sha = header.get("sha256")
                 if isinstance(sha, str) and sha and self._known(sha):
-                    return _seen(file, header), None
-            return self._request(seat, [file], self._time_limit)[0]
+                    yield [(seen_as(file, header), None)]
+                    return
         except JobError as error:
-            self._survive(seat, error)
-            return file, problem_of_child(error)
+            yield [(file, self._survive(seat, error))]
+            return
+        yield from self._series(seat, file, may_have_members=told is None or told.container
+                                or (told.textual and file.size > PART))
 
-    def _survive(self, seat: _Seat, error: JobError) -> None:
+    def _series(self, seat: _Seat, file: SourceFile, *, may_have_members: bool) -> Iterator[list[Result]]:
+        """Asks for one page after the other; a page that kills its child is gone through one by one."""
+        state = SeriesState(file)
+        while True:
+            try:
+                page = self._request(seat, [file], state.header(), self._time_limit)
+            except JobError as error:
+                cause = self._survive(seat, error)
+                if state.place is None and not may_have_members:
+                    # Once more after a crash: a child may be ended from outside, or by what it read before.
+                    again = cause.code == "crashed-parser" and state.try_again()
+                else:
+                    again = error.code in _DEATHS and state.after_death(cause)
+                if not again:
+                    yield state.give_up(cause)
+                    return
+                continue
+            yield state.taken(page)
+            if page.ended:
+                return
+            if seat.child is None:  # it ran out of memory, or has done its share
+                state.next = None
+
+    def _survive(self, seat: _Seat, error: JobError) -> Problem:
         """Replaces the child after a failure, unless no child can be had or the pool was closed."""
         if error.code == "child-not-started" or self._ending.is_set():
             raise error
         self.drop(seat)
+        code = seat.watched.ended_for()
+        return problem(code) if code else problem_of_child(error)
 
-    def _request(self, seat: _Seat, batch: list[SourceFile], timeout: float) -> list[Result]:
-        header, payload = self._child(seat).request(
-            {"op": "extract", "files": [_hex(file) for file in batch], "size_limit": self._size_limit}, timeout=timeout)
-        results = _results_of(batch, header, payload)
-        spent = any(isinstance(outcome, Problem) and outcome.code == "too-much-memory" for _, outcome in results)
-        seat.files += sum(map(_weight, batch))
-        seat.bytes += len(payload)
-        if spent or seat.files >= self.recycle_after or seat.bytes >= RECYCLE_BYTES:
+    def _request(self, seat: _Seat, batch: list[SourceFile], more: Mapping[str, object], timeout: float) -> Page:
+        header: dict[str, object] = {"op": "extract", "files": [_hex(file) for file in batch],
+                                     "size_limit": self._size_limit, **more}
+        if self._password is not None:
+            header["password"] = self._password
+        child = self._child(seat)
+        seat.watched.request(child)
+        try:
+            reply, payload = child.request(header, timeout=timeout)
+        finally:
+            seat.watched.done()
+        page = page_of(batch, reply, payload)
+        self._account(seat, batch, page, len(payload))
+        if self._known is not None:
+            page.results = [
+                (file, None if isinstance(outcome, ExtractedText) and self._known(file.content_hash) else outcome)
+                for file, outcome in page.results]
+        return page
+
+    def _account(self, seat: _Seat, batch: list[SourceFile], page: Page, size: int) -> None:
+        """Notes a child's work and replaces it after its share, if no series would have to begin again."""
+        spent = any(isinstance(outcome, Problem) and outcome.code == "too-much-memory" for _, outcome in page.results)
+        if len(batch) > 1 or not page.results or page.results[0][0].member == "":
+            seat.files += sum(map(_weight, batch))
+        else:
+            seat.files += len(page.results) * _weight(replace(batch[0], path=Path(page.results[0][0].member)))
+        seat.bytes += size
+        resumable = page.next is None or (page.place is not None and page.place[0] != batch[0].cursor)
+        if spent or (resumable and (seat.files >= self.recycle_after or seat.bytes >= RECYCLE_BYTES)):
             self.drop(seat)
-        if self._known is None:
-            return results
-        return [(file, None if isinstance(outcome, ExtractedText) and self._known(file.content_hash) else outcome)
-                for file, outcome in results]
 
     def _child(self, seat: _Seat) -> Child:
         with self._lock:
@@ -206,11 +283,12 @@ class _Run:
         self._files = iter(files)
         self._context = context
         self._tasks: queue.SimpleQueue[list[SourceFile] | None] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[list[Result] | BaseException] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[list[Result] | BaseException | None] = queue.SimpleQueue()
+        self._room = threading.Semaphore(2 * len(pool.seats))  # pages that wait to be taken: bounds the memory
         self._under_way = 0  # batches
         self._left: deque[SourceFile] = deque()
         self._exhausted = False
-        self._stopped = False
+        self._stopped = threading.Event()
         self._threads = [threading.Thread(target=self._work, args=(seat,), name="extraction", daemon=True)
                          for seat in pool.seats]
 
@@ -232,18 +310,22 @@ class _Run:
                 if self._pool.closed:
                     raise Cancelled from done
                 raise done
-            self._under_way -= 1
+            if done is None:
+                self._under_way -= 1
+                continue
             for result in done:
                 yield result
                 self._context.check()
+            self._room.release()
 
     def stop(self) -> None:
         """Ends the threads; children in the middle of a file are ended with them."""
-        self._stopped = True
+        self._stopped.set()
         if self._under_way:
             self._pool.end_run()
         for _ in self._threads:
             self._tasks.put(None)
+            self._room.release(1000)
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
@@ -267,10 +349,16 @@ class _Run:
 
     def _work(self, seat: _Seat) -> None:
         while (batch := self._tasks.get()) is not None:
-            if self._stopped:
+            if self._stopped.is_set():
                 return
             try:
-                self._done.put(self._pool.read(seat, batch))
+                with closing(self._pool.read(seat, batch)) as pages:
+                    for results in pages:
+                        self._done.put(results)
+                        self._room.acquire()
+                        if self._stopped.is_set():
+                            return
+                self._done.put(None)
             except BaseException as error:
                 self._done.put(error)
                 return
@@ -281,36 +369,9 @@ def _weight(file: SourceFile) -> float:
 
 
 def _travels_in_batch(file: SourceFile) -> bool:
-    return file.size <= _SMALL and suffix_of(file.path.name) not in {"pdf", "docx", "docm"}
+    name = SUPPORTED.get(suffix_of(file.path.name), "")
+    return file.size <= _SMALL and name not in _ALONE
 
 
 def _hex(file: SourceFile) -> str:
     return os.fsencode(file.path).hex()
-
-
-def _results_of(batch: list[SourceFile], header: dict[str, object], payload: bytes) -> list[Result]:
-    entries = header.get("results")
-    if not isinstance(entries, list) or len(entries) != len(batch):
-        raise JobError("child-refused", "A helper process gave an answer that makes no sense.")
-    results: list[Result] = []
-    at = 0
-    for file, entry in zip(batch, cast(list[dict[str, object]], entries), strict=True):
-        seen = _seen(file, entry)
-        document = entry.get("document")
-        if isinstance(document, dict):
-            size = document.get("bytes")
-            if not isinstance(size, int) or size < 0 or at + size > len(payload):
-                raise JobError("child-refused", "A helper process gave an answer that makes no sense.")
-            results.append((seen, decode_document(document, payload[at : at + size])))
-            at += size
-        else:
-            results.append((seen, decode_problem(cast(dict[str, object], entry.get("problem")))))
-    return results
-
-
-def _seen(file: SourceFile, entry: dict[str, object]) -> SourceFile:
-    """Gives the file as the child saw it when it read it."""
-    sha, size, mtime = entry.get("sha256"), entry.get("size"), entry.get("mtime_ns")
-    if not (isinstance(sha, str) and sha and isinstance(size, int) and isinstance(mtime, int)):
-        return file
-    return replace(file, content_hash=sha, size=size, mtime_ns=mtime)

@@ -181,7 +181,8 @@ def _zip_format(path: Path, whole: bytes | BinaryIO | None, told: str | None) ->
     for sign, name in _ZIP_SIGNS:
         if sign in names:
             return name
-    return "docx" if told == "docx" and any(name.startswith("word/") for name in names) else mere
+    # A package may call its main part as it likes.
+    return told if told in _IN_ZIP and names & {"[Content_Types].xml", "content.xml"} else mere
 
 
 def _ole_format(path: Path, whole: bytes | BinaryIO | None, told: str | None) -> str | None:

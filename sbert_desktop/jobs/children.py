@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,10 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from sbert_desktop.errors import JobError
-from sbert_desktop.wire import WireError, read_frame, write_frame
+from sbert_desktop.wire import MAX_PAYLOAD, WireError, read_frame, write_frame
+
+REPLY_LIMITS = {"extract": 192 * 1024 * 1024}
+"""Most bytes of a reply by kind: a page of text, or a picture of 40 million pixels in RGB with its header."""
 
 
 class ChildProcess:
@@ -85,9 +89,11 @@ class ChildProcess:
                 timer.start()
             try:
                 write_frame(cast(BinaryIO, self._process.stdin), header, payload)
-                reply, data = read_frame(cast(BinaryIO, self._process.stdout))
+                reply, data = read_frame(
+                    cast(BinaryIO, self._process.stdout), most=REPLY_LIMITS.get(self.kind, MAX_PAYLOAD)
+                )
             except (WireError, OSError, ValueError) as error:
-                self._process.kill()
+                self.kill()
                 status = self._process.wait()
                 if expired.is_set():
                     raise JobError("child-timeout", f"It took longer than {timeout:g} s.") from error
@@ -116,7 +122,10 @@ class ChildProcess:
         return ""
 
     def kill(self) -> None:
-        """Ends the child at once, also in the middle of a request of another thread."""
+        """Ends the child and all programs that it started at once, also in the middle of a request."""
+        if hasattr(os, "killpg") and self._process.returncode is None:
+            with contextlib.suppress(OSError):  # it leads a session, and so a group, of its own
+                os.killpg(self._process.pid, signal.SIGKILL)
         with contextlib.suppress(OSError):
             self._process.kill()
 
@@ -133,7 +142,7 @@ class ChildProcess:
         try:
             self._process.wait(timeout=1.0)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self.kill()
             self._process.wait()
         with contextlib.suppress(OSError, ValueError):
             if self._process.stdout is not None:

@@ -107,6 +107,13 @@ class ScriptChild:
         finally:
             timer.cancel()
 
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def kill(self) -> None:
+        self.process.kill()
+
     def close(self) -> None:
         with self._lock:
             self.process.kill()

@@ -4,29 +4,41 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 os.environ["SBERT_DESKTOP_CHILD_MEMORY_MB"] = sys.argv[1]
 
-from sbert_desktop.extraction import _extract, child
+from sbert_desktop.extraction import _series, child
+from sbert_desktop.extraction._source import Source
 from sbert_desktop.wire import serve
 
-real = _extract.extract_bytes
+real = _series.read_as
 
 
-def misbehave(path: Path, data: bytes, password: str | None = None) -> object:
-    if path.name.startswith("hang"):
+def misbehave(source: Source, name: str) -> object:
+    if source.name.startswith("hang"):
         while True:
             pass
-    if path.name.startswith("crash"):
+    if source.name.startswith("slow"):
+        time.sleep(1.5)
+    if source.name.startswith("spin"):
+        began = time.process_time()
+        while time.process_time() - began < 5.0:
+            pass
+    if source.name.startswith("hoard"):
+        held = bytearray(400 * 1024**2)
+        held[:: 4096] = b"x" * len(held[:: 4096])
+        time.sleep(5.0)
+    if source.name.startswith("crash"):
         os._exit(11)
-    if path.name.startswith("eat"):
+    if source.name.startswith("eat"):
         return bytearray(8 * 1024**3)
-    return real(path, data, password)
+    return real(source, name)
 
 
-child.extract_bytes = misbehave
+_series.read_as = misbehave
 frames = os.fdopen(os.dup(1), "wb")
 os.dup2(2, 1)
 serve(sys.stdin.buffer, frames, child.make_handler())

@@ -205,12 +205,9 @@ def test_a_file_that_changed_is_given_as_it_was_read(tmp_path: Path) -> None:
 
 
 def test_a_file_that_changes_while_it_is_read_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
+    from sbert_desktop.extraction._source import OpenFile
 
-    from sbert_desktop.extraction import child
-
-    real = child.read_file
-    monkeypatch.setattr(child, "read_file", lambda *arguments: replace(real(*arguments), steady=False))
+    monkeypatch.setattr(OpenFile, "steady", lambda self: False)
     assert code_of(outcomes(ExtractionPool(NearChild, 1), [add(tmp_path, "a.txt")])["a.txt"]) == "changed-while-read"
 
 

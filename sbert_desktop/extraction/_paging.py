@@ -1,0 +1,187 @@
+"""How the pages of a file's results travel: the replies of a child, checked, and how far a series is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from sbert_desktop.domain import ExtractedText, Listing, Problem, SourceFile
+from sbert_desktop.errors import JobError
+from sbert_desktop.extraction._codec import decode_document, decode_problem, encode_problem
+
+SERIES_DEATHS = 10  # members of one file that end a child: then the rest of it is left
+_PAGE_MEMBERS = 200
+_REPLY_SENSE = "A helper process gave an answer that makes no sense."
+
+Outcome = ExtractedText | Problem | Listing | None
+Result = tuple[SourceFile, Outcome]
+
+
+@dataclass(slots=True)
+class Page:
+    """One reply: its results, whether they are the last of their files, and which files want to go alone."""
+
+    results: list[Result]
+    next: int | None = None
+    place: list[object] | None = None
+    alone: list[SourceFile] = field(default_factory=list)
+    ended: bool = False
+
+
+class SeriesState:
+    """How far the series of one file is."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self._file = file
+        self._members = 0
+        self._deaths = 0
+        self._single = 0  # so many results are asked for one by one
+        self._refused: Problem | None = None
+        self.next: int | None = None
+        self.place: list[object] | None = None
+
+    def header(self) -> dict[str, object]:
+        """Gives what the next request says beside the file."""
+        header: dict[str, object] = {"count": 1} if self._single or self._refused else {}
+        if self.next is not None:
+            return {**header, "op": "page", "next": self.next}
+        if self.place is not None:
+            header["place"] = self.place
+        if self._refused is not None:
+            header["refused"] = encode_problem(self._refused)
+        if self._file.cursor:
+            header["cursor"] = self._file.cursor
+        return header
+
+    def taken(self, page: Page) -> list[Result]:
+        """Notes a page; gives its results with the listing's number of members made whole."""
+        self._refused = None
+        self._single = max(0, self._single - 1)
+        self.next = page.next
+        self.place = page.place or self.place
+        results: list[Result] = []
+        for file, outcome in page.results:
+            if isinstance(outcome, Listing):
+                results.append((file, replace(outcome, members=self._members,
+                                              grown=outcome.grown and bool(self._file.cursor))))
+            else:
+                self._members += bool(file.member)
+                results.append((file, outcome))
+        return results
+
+    def try_again(self) -> bool:
+        """True the first time."""
+        self._deaths += 1
+        return self._deaths == 1
+
+    def after_death(self, cause: Problem) -> bool:
+        """Decides how to go on after a child died; False when there is no way on."""
+        self.next = None
+        if self._single == 0 and self._refused is None:
+            self._single = _PAGE_MEMBERS
+            return True
+        self._deaths += 1
+        if self._deaths > SERIES_DEATHS:
+            return False
+        if self._refused is None:
+            self._refused = cause
+            if self.place is None:
+                self.place = [self._file.cursor, []]
+            return True
+        # Not even its name could be had: give the container that it lies in as the problem.
+        passed = cast(list[int], self.place[1]) if self.place is not None else []
+        if len(passed) < 2 or self.place is None:
+            return False
+        self.place = [self.place[0], passed[:-1]]
+        return True
+
+    def give_up(self, cause: Problem) -> list[Result]:
+        """Gives the end of a file that cannot be gone on with."""
+        if not self._members:
+            return [(self._file, cause)]
+        return [(replace(self._file, cursor=""), Listing(self._members, problems=(replace(cause, partial=True),)))]
+
+
+def _nonsense() -> JobError:
+    return JobError("child-refused", _REPLY_SENSE)
+
+
+def page_of(batch: list[SourceFile], header: dict[str, object], payload: bytes) -> Page:
+    """Checks and decodes a reply; a child that read a hostile file is not trusted.
+
+    Raises:
+        JobError: ``child-refused``.
+    """
+    entries, following = header.get("results"), header.get("next")
+    if not isinstance(entries, list) or not (following is None or isinstance(following, int)):
+        raise _nonsense()
+    page = Page([], following)
+    texts = _Texts(payload)
+    finished: set[int] = set()
+    for given in entries:
+        entry = cast(dict[str, object], given if isinstance(given, dict) else {"file": None})
+        index = entry.get("file", 0)
+        if not isinstance(index, int) or not 0 <= index < len(batch) or index in finished:
+            raise _nonsense()
+        if entry.get("alone") is True:
+            page.alone.append(batch[index])
+            finished.add(index)
+            continue
+        member = entry.get("member", "")
+        if not isinstance(member, str):
+            raise _nonsense()
+        seen = seen_as(replace(batch[index], member=member, content_hash="", cursor=""), entry)
+        page.results.append((seen, _outcome_of(entry, texts)))
+        if member:
+            page.place = _checked_place(entry.get("place"))
+        else:
+            finished.add(index)
+    if following is None and len(finished) != len(batch):
+        raise _nonsense()
+    page.ended = following is None
+    return page
+
+
+class _Texts:
+    """The texts of a reply, one behind the other."""
+
+    def __init__(self, payload: bytes) -> None:
+        self._payload = memoryview(payload)
+        self._at = 0
+
+    def document(self, header: dict[str, object]) -> ExtractedText:
+        size = header.get("bytes")
+        if not isinstance(size, int) or size < 0 or self._at + size > len(self._payload):
+            raise _nonsense()
+        begin, self._at = self._at, self._at + size
+        return decode_document(header, bytes(self._payload[begin : self._at]))
+
+
+def _outcome_of(entry: dict[str, object], texts: _Texts) -> Outcome:
+    try:
+        document, listing = entry.get("document"), entry.get("listing")
+        if isinstance(document, dict):
+            return texts.document(document)
+        if isinstance(listing, dict):
+            own = listing.get("document")
+            return Listing(int(listing["members"]), texts.document(own) if isinstance(own, dict) else None,
+                           tuple(decode_problem(problem) for problem in listing["problems"]),
+                           str(listing["cursor"]), listing["grown"] is True)
+        return decode_problem(cast(dict[str, object], entry.get("problem")))
+    except (KeyError, TypeError, ValueError) as error:
+        raise _nonsense() from error
+
+
+def _checked_place(value: object) -> list[object]:
+    if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], str) \
+            or not isinstance(value[1], list) or not all(type(number) is int for number in value[1]):
+        raise _nonsense()
+    return value
+
+
+def seen_as(file: SourceFile, entry: dict[str, object]) -> SourceFile:
+    """Gives the file as the child saw it when it read it."""
+    sha, size, mtime = entry.get("sha256"), entry.get("size"), entry.get("mtime_ns")
+    if not (isinstance(sha, str) and isinstance(size, int) and isinstance(mtime, int)) or not (sha or mtime):
+        return file
+    return replace(file, content_hash=sha, size=size, mtime_ns=mtime)
