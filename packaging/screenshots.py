@@ -5,7 +5,7 @@
                                     [--query WORDS] [--show FILE]
 
 With ``--library`` the real program answers from that library; with ``--fake STATE`` (empty, full,
-indexing, paused, refused, huge, readonly, failed) canned data of the tests is shown instead.
+indexing, paused, refused, huge, readonly, kinds, bare, calm, failed) canned data of the tests is shown instead.
 
 The pictures of docs/images: a HOME with the sample's folders in Documents and Notes, both indexed, then
 ``--query "when do I get my deposit back" --show tenancy-agreement`` (light), and in dark
@@ -148,9 +148,9 @@ class Camera:
         self.settle(0.6)
         self.take("04-library")
         page = window.page("library")
-        for at, name in ((1, "recent"), (2, "health")):
+        for at, name in ((1, "problems"), (2, "left-out"), (3, "recent"), (4, "health")):
             page.tabs.setCurrentIndex(at)
-            self.settle(0.4)
+            self.settle(0.5)
             self.take(f"05-library-{name}")
         page.tabs.setCurrentIndex(0)
         window.show_page("settings")
@@ -198,6 +198,109 @@ class Camera:
         desk.toast("Removed Documents from the library; its files are untouched", action="Undo", run=lambda: None)
         self.settle(0.3)
         self.take("13-toast")
+        window.toast.dismiss()
+        self.problem_pictures()
+        self.sheet_pictures()
+        self.settings_pictures()
+
+    def problem_pictures(self) -> None:
+        """Takes the Problems tab in each of its states."""
+        from sbert_desktop.domain import Failure
+
+        window, commands = self.window, self.window.desk.commands
+        page = window.page("library")
+        window.show_page("library")
+        page.tabs.setCurrentIndex(1)
+        tab = page.problems
+        self.settle(0.4)
+        if tab.table.rows_model.rowCount() > 2:
+            tab.table.selectRow(1)
+            self.take("14-problem-chosen")
+            tab.table.selectAll()
+            self.take("14-problems-chosen")
+            tab.table.selectRow(0)
+            tab.detail.recognise.click()
+            self.settle(0.3)
+            self.take("15-problems-recognise")
+            window.toast.dismiss()
+            tab.notice.hide()
+            tab.reload()
+            self.settle(0.4)
+            tab.causes.chips[0].click()
+            self.settle(0.2)
+            self.take("16-problems-cause")
+            tab.causes.chips[0].click()
+            tab.search.set_text("no such file anywhere")
+            self.settle(0.3)
+            self.take("16-problems-filtered")
+            tab.show_all()
+            if tab.show_ignored.isVisible():
+                tab.show_ignored.click()
+                self.settle(0.2)
+                tab.table.scrollToBottom()
+                tab.table.selectRow(tab.table.rows_model.rowCount() - 1)
+                self.take("16-problems-ignored")
+                tab.show_ignored.click()
+            tab.table.selectRow(3)
+            tab.detail.ignore.click()
+            self.settle(0.4)
+            self.take("17-problems-undo")
+            window.toast.dismiss()
+        commands.fail["problems"] = Failure("library-damaged", "The catalog cannot be read.", "Run the doctor.")
+        tab.reload()
+        self.settle(0.4)
+        self.take("18-problems-failed")
+        commands.fail.clear()
+        commands.delay = 0.8
+        tab.stack.setCurrentWidget(tab.loading)
+        self.take("18-problems-loading")
+        commands.delay = 0.0
+        tab.reload()
+        self.settle(0.3)
+
+    def sheet_pictures(self) -> None:
+        """Takes the sheets for passwords, captions and rules."""
+        from sbert_desktop.ui.caption import edit_caption
+        from sbert_desktop.ui.library.rules import edit_rules
+        from sbert_desktop.ui.library.unlock import ask_password
+
+        window, desk = self.window, self.window.desk
+        locked = Path.home() / "Documents" / "Bank" / "Bank statement 2021-04.pdf"
+        sheet = ask_password(window, desk, locked)
+        self.take("20-password")
+        sheet.edit.setText("wrong")
+        sheet.go.click()
+        self.settle(0.3)
+        self.take("20-password-wrong")
+        sheet.edit.setText(getattr(desk.commands, "password", ""))
+        sheet.go.click()
+        self.settle(0.3)
+        self.take("21-password-text")
+        sheet.close_sheet()
+        caption = edit_caption(window, desk, Path.home() / "Mail" / "mail-2022-11.mbox",
+                               "418 Re: flat, handing over the keys.eml/Floor plan.pdf")
+        self.settle(0.3)
+        self.take("22-caption")
+        caption.close_sheet()
+        desk.commands.captions[locked, ""] = "Statement of April 2021: rent, water, the new bicycle."
+        caption = edit_caption(window, desk, locked)
+        self.settle(0.3)
+        self.take("22-caption-there")
+        caption.close_sheet()
+        if desk.library.folders:
+            rules = edit_rules(window, desk, desk.library.folders[0])
+            self.settle(0.1)
+            self.take("23-rules")
+            rules.close_sheet()
+
+    def settings_pictures(self) -> None:
+        """Takes the part of Settings that says which programs help with reading."""
+        window = self.window
+        window.show_page("settings")
+        page = window.page("settings")
+        self.settle(0.3)
+        page.area.ensureWidgetVisible(page.helpers, 0, 200)
+        self.take("24-settings-helpers")
 
     def choose(self, part: str) -> None:
         """Makes the first result current whose file name holds ``part``, and waits for its preview."""

@@ -159,6 +159,7 @@ class MainWindow(QWidget):
         desk.addFoldersRequested.connect(self._on_add_folders)
         desk.searchRequested.connect(self.search_for)
         desk.searchInRequested.connect(self._on_search_in)
+        desk.settingRequested.connect(self._on_setting_wanted)
         desk.toastRequested.connect(self._on_toast)
         desk.libraryChanged.connect(self._on_library_changed)
         desk.indexProgressed.connect(self._on_index_progressed)
@@ -237,6 +238,12 @@ class MainWindow(QWidget):
         if search_in is not None:
             search_in(folder)
 
+    def _on_setting_wanted(self, setting: str) -> None:
+        self.show_page("settings")
+        show_key = getattr(self._pages.get("settings"), "show_key", None)
+        if show_key is not None:
+            show_key(setting)
+
     def _page(self, key: str) -> Page:
         if key not in self._pages:
             assert self.desk is not None
@@ -278,7 +285,7 @@ class MainWindow(QWidget):
         self._check_ready()
 
     def _on_index_progressed(self, progress: IndexProgress | None) -> None:
-        self.status.set_progress(progress)
+        self.status.set_progress(progress, quiet=self.desk is not None and self.desk.quiet)
         if progress is None and self.desk is not None and self.desk.library is not None:
             self.status.set_library(self.desk.library)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -24,6 +24,8 @@ from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Label, Panel
+
+QUIET_FILES: Final = 20  # a run over no more files than these shows itself by a sign only
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,8 @@ class Desk(QObject):
     addFoldersRequested = Signal(object)  # tuple[Path, ...]; empty: ask for a folder
     searchRequested = Signal(str)  # words to search for, from anywhere
     searchInRequested = Signal(object)  # Path of a folder to search in
+    settingRequested = Signal(str)  # key of a setting to be shown
+    rulesChanged = Signal(object)  # Path of a folder whose rules the person changed
     toastRequested = Signal(str, str, object, object)  # text, action, run, expired
 
     def __init__(self, commands: Commands, bridge: Bridge, inspector: Inspector, errands: Errands,
@@ -148,6 +152,7 @@ class Desk(QObject):
         self.index_job: JobId | None = None
         self.index_progress: IndexProgress | None = None
         self.removals_pending = 0
+        self.quiet = False  # the run under way is so small that nothing but a sign shows it
         self._note = ""
         self._throttle = QTimer(self)
         self._throttle.setSingleShot(True)
@@ -189,6 +194,10 @@ class Desk(QObject):
     def search_for(self, words: str) -> None:
         """Goes to Search and searches for words."""
         self.searchRequested.emit(words)
+
+    def show_setting(self, key: str) -> None:
+        """Goes to a setting."""
+        self.settingRequested.emit(key)
 
     def toast(self, text: str, *, action: str = "", run: Callable[[], object] | None = None,
               expired: Callable[[], object] | None = None) -> None:
@@ -235,6 +244,10 @@ class Desk(QObject):
         self.removals_pending = 0
         self.start(self.commands.update(confirm_removals=confirm_removals))
 
+    def check_folder(self, folder: Path) -> None:
+        """Looks for changes in one folder only."""
+        self.start(self.commands.check((folder,)))
+
     # ---- failures
 
     def show_failure(self, failure: Failure | None) -> None:
@@ -280,6 +293,7 @@ class Desk(QObject):
     def _take_progress(self, progress: IndexProgress) -> None:
         first = self.index_progress is None
         self.index_progress = progress
+        self.quiet = is_quiet(progress) and (first or self.quiet)  # what was loud once stays so until it ends
         if first:
             self.indexProgressed.emit(progress)
         elif not self._throttle.isActive():
@@ -297,6 +311,7 @@ class Desk(QObject):
         self._note = ""
         self.index_job = None
         self.index_progress = None
+        self.quiet = False
         if isinstance(finished.result, IndexReport):
             self.removals_pending = finished.result.removed_pending
         self.indexProgressed.emit(None)
@@ -316,6 +331,12 @@ class Desk(QObject):
     def _on_setting_changed(self, key: str) -> None:
         # called in whatever thread changed it; a signal carries it to the GUI thread
         self.settingChanged.emit(key)
+
+
+def is_quiet(progress: IndexProgress) -> bool:
+    """True for a look for changes, and for a handful of files: what a watched folder brings all day long."""
+    return not progress.note and not progress.paused and progress.files_total <= QUIET_FILES and \
+        progress.passages_total - progress.passages_done <= 50 * QUIET_FILES
 
 
 def failure_text(failure: Failure) -> str:

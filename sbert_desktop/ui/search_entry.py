@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from sbert_desktop.app.views import LibraryView
 from sbert_desktop.domain import Filters
+from sbert_desktop.ui.caption import edit_caption
 from sbert_desktop.ui.page import Action, Desk, Page
 from sbert_desktop.ui.search.page import SearchPage
 from sbert_desktop.ui.theme import theme
@@ -33,6 +34,8 @@ class SearchEntry(Page):
         self.page.statusMessage.connect(lambda text: desk.toast(text))
         self.page.openRequested.connect(desk.show_page)
         self.page.inspectorWanted.connect(desk.inspector.set_open)
+        self.page.captionWanted.connect(lambda document: edit_caption(
+            self.window(), desk, document.path, document.member, self.page.library_changed))
         desk.inspector.toggled.connect(self.page.inspector_shown)
         desk.libraryChanged.connect(self._on_library_changed)
         if desk.library is not None:

@@ -7,10 +7,11 @@ from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from sbert_desktop.errors import UsageError
 from sbert_desktop.settings import GROUPS, SCHEMA, Setting, Settings, Value
+from sbert_desktop.ui.helpers_row import HelpersRow
 from sbert_desktop.ui.page import Action, Desk, Page, PageHead
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import (
@@ -79,6 +80,14 @@ class SettingRow(QWidget):
                 combo.addItem(text, key)
             combo.activated.connect(lambda at: self._set(combo.itemData(at)))
             return combo
+        if isinstance(setting.default, str):
+            edit = QLineEdit()
+            name(edit, f"setting_{slug}", setting.label)
+            theme.set_role(edit, "body")
+            edit.setMinimumWidth(160)
+            edit.setPlaceholderText(str(setting.default))
+            edit.editingFinished.connect(lambda: self._set(edit.text().strip() or setting.default))
+            return edit
         spin = NumberBox(object_name=f"setting_{slug}", accessible=setting.label, unit=setting.unit)
         spin.setRange(int(setting.minimum or 0), int(setting.maximum or 2_000_000_000))
         spin.setSingleStep(10 if setting.unit == "%" else 1)
@@ -96,6 +105,8 @@ class SettingRow(QWidget):
             control.setCurrentIndex(max(0, control.findData(value)))
         elif isinstance(control, NumberBox):
             control.setValue(int(value))
+        elif isinstance(control, QLineEdit) and not control.hasFocus():
+            control.setText(str(value))
         control.blockSignals(False)
         self.reset.setVisible(value != self.setting.default)
 
@@ -189,6 +200,9 @@ class SettingsPage(Page):
             self._column.addWidget(line)
             self.rows.append(row)
             rows.append((row, line))
+        if group == "reading":
+            self.helpers = HelpersRow(self.desk)
+            self._column.addWidget(self.helpers)
         self._groups.append((heading, rows))
 
     def focus_first(self) -> None:
@@ -197,6 +211,15 @@ class SettingsPage(Page):
     def actions_list(self) -> Sequence[Action]:
         return [Action(f"setting_{row.setting.key}", f"Settings: {row.setting.label.lower()}",
                        partial(self.show_setting, row), icon="settings") for row in self.rows]
+
+    def show_key(self, key: str) -> None:
+        """Scrolls to the setting of a key and puts the focus into it; nothing where there is none."""
+        for row in self.rows:
+            if row.setting.key == key:
+                self.show_setting(row)
+
+    def activate(self) -> None:
+        self.helpers.look()
 
     def show_setting(self, row: SettingRow) -> None:
         """Scrolls to a setting and puts the focus into it."""
@@ -213,6 +236,11 @@ class SettingsPage(Page):
                 match = row.matches(text)
                 row.setVisible(match)
                 line.setVisible(match)
+                any_here = any_here or match
+                found += match
+            if rows and rows[0][0].setting.group == "reading":
+                match = self.helpers.matches(text)
+                self.helpers.setVisible(match)
                 any_here = any_here or match
                 found += match
             heading.setVisible(any_here)

@@ -60,6 +60,7 @@ class StatusBar(Panel):
         self._progress: IndexProgress | None = None
         self._quarter = -1
         self._known = False
+        self._taking_in = False
         self._checked_at: float | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 1, 8, 0)
@@ -105,10 +106,14 @@ class StatusBar(Panel):
         self._settings = settings
         self.pace.setCurrentIndex(max(0, self.pace.findData(settings.text("indexing.pace"))))
 
-    def set_progress(self, progress: IndexProgress | None) -> None:
-        """Shows a run; None when none is under way."""
+    def set_progress(self, progress: IndexProgress | None, *, quiet: bool = False) -> None:
+        """Shows a run; None when none is under way. A quiet one changes the sign and the words only."""
+        if progress is not None and quiet:
+            self._show_quiet(progress)
+            return
         running = progress is not None
-        was_running = self._progress is not None
+        was_running = self._progress is not None or self._taking_in
+        self._taking_in = False
         self._progress = progress
         for widget in (self.bar, self.pause):
             widget.setVisible(running)
@@ -136,6 +141,15 @@ class StatusBar(Panel):
             self._quarter = quarter
             announce(self, f"{self.text.full_text()}. {self.eta.text()}")
 
+    def _show_quiet(self, progress: IndexProgress) -> None:
+        self._taking_in = True
+        self.sign.show_sign("refresh", "muted")
+        self.sign.setVisible(True)
+        total = progress.files_total
+        self.text.set_full_text(f"Taking in {words.counted(total, 'changed file')}" if total
+                                else "Looking for changes...")
+        self._fit_width()
+
     def set_library(self, view: LibraryView | None) -> None:
         """Shows what the library holds and what answers."""
         known = self._known = view is not None
@@ -157,7 +171,7 @@ class StatusBar(Panel):
         if view.notices:
             self.notice.set_full_text(view.notices[-1])
             self.notice.setVisible(True)
-        if self._progress is None:
+        if self._progress is None and not self._taking_in:
             self._show_idle(view)
         self._fit_width()
 
@@ -177,15 +191,15 @@ class StatusBar(Panel):
             self.sign.setVisible(False)
             self.text.set_full_text("No folders yet")
             return
-        missing = sum(folder.state == "missing" for folder in view.folders)
+        away = [folder for folder in view.folders if folder.state == "offline"]
         self.sign.setVisible(True)
         if view.model.state in ("missing", "refused"):
             self.sign.show_sign("warning", "warn")
             self.text.set_full_text("Searching by words only: see Models")
             return
-        if missing:
-            self.sign.show_sign("warning", "warn")
-            self.text.set_full_text(f"{words.counted(missing, 'folder')} not found; the rest is up to date")
+        if away:
+            self.sign.show_sign("disk", "warn")
+            self.text.set_full_text(f"{words.counted(len(away), 'folder')} not connected; the rest is up to date")
             return
         chosen = sum(folder.passages for folder in view.folders if folder.words_only)
         left = view.passages - view.embedded - chosen
@@ -194,6 +208,9 @@ class StatusBar(Panel):
             self.text.set_full_text(f"{words.counted(left, 'passage')} findable by words only")
             return
         self.sign.show_sign("check", "good")
+        if all(folder.watch == "live" for folder in view.folders):
+            self.text.set_full_text("Kept up to date")
+            return
         when = f", checked {words.ago(self._checked_at)}" if self._checked_at is not None else ""
         self.text.set_full_text(f"Up to date{when}")
 

@@ -1,7 +1,9 @@
 """A program without rooms behind it: canned answers, posted from a thread as the real one does.
 
 ``FakeApp(settings, state=...)``: ``empty``, ``full`` (default), ``indexing``, ``paused``, ``refused``
-(the model was refused), ``huge`` (a hundred thousand documents, many folders), ``readonly``.
+(the model was refused), ``huge`` (a hundred thousand documents, many folders, 5,000 problems), ``readonly``,
+``kinds`` (folders of each state, problems of each cause, members of containers, changed and offline hits),
+``bare`` (as ``kinds`` on a computer without Tesseract and LibreOffice), ``calm`` (no problem, nothing left out).
 All names and figures are invented.
 """
 
@@ -16,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sbert_desktop.app.views import (
+    CaptionView,
     ChangeView,
     DocumentView,
     Estimate,
@@ -24,19 +27,24 @@ from sbert_desktop.app.views import (
     IndexHealth,
     IndexProgress,
     IndexReport,
+    LeftOut,
+    LeftOutView,
     LibraryView,
     Marks,
     ModelView,
     PreviewPage,
     PreviewText,
     ProblemView,
+    ProgramsView,
     SearchView,
+    UnlockView,
     UnreadLanguage,
 )
 from sbert_desktop.domain import (
     Event,
     Failure,
     Finished,
+    FolderRules,
     JobId,
     Outcome,
     Partial,
@@ -70,59 +78,55 @@ FOLDERS = (
     FolderView(HOME / "Mail", 3247, 3247, 12_740, 0, "current", NOW - 86_400),
 )
 
+KINDS = (
+    replace(FOLDERS[0], watch="live", rules=FolderRules(exclude=("drafts/", "*.bak")), ignored=3),
+    replace(FOLDERS[1], watch="periodic", watch_note="Network drive"),
+    replace(FOLDERS[2], watch="live"),
+    FolderView(Path("/media/stick/Photos of documents"), 1204, 1204, 7000, 4, "offline", NOW - 86_400 * 9),
+)
+
+# (folder, file, member, code, message, hint, partial)
 _PROBLEMS = (
-    (
-        "Documents/Scans/2019",
-        "Scan 2019-08 water bill.pdf",
-        "pdf-pictures-only",
-        "Pictures only, no text.",
-        "Reading text from pictures comes with a later version.",
-    ),
-    (
-        "Documents/Bank",
-        "Bank statement 2021-04.pdf",
-        "locked",
-        "Locked with a password.",
-        "Save a copy without a password.",
-    ),
-    ("Documents/Garden", "Seed orders 2018.xlsx", "unsupported", "This kind of file is not read yet.", ""),
-    (
-        "Documents/Research/Talks",
-        "Soil talk, Wexcombe.docx",
-        "damaged",
-        "The file is damaged at its end.",
-        "Open it and save it again.",
-    ),
-    ("Notes/Archive", "Old diary 1998.txt", "encoding", "Its alphabet is unknown.", "Save it as UTF-8."),
-    (
-        "Documents/Travel/Maps",
-        "Map sheet 44 reprint.pdf",
-        "too-large",
-        "Too large: 1.4 GB.",
-        "The limit is 1,024 MB; change it in Settings.",
-    ),
-    ("Documents/Letters", "Untitled 7.docx", "empty", "The document is empty.", ""),
-    (
-        "Documents/Research",
-        "Plot notes week 31.pdf",
-        "time-limit",
-        "Took longer than 60 s.",
-        "It is tried again when the file changes.",
-    ),
-    (
-        "Notes",
-        "<img src=x onerror=alert(1)> & “quotes”.md",
-        "damaged",
-        "The file is damaged.",
-        "Open it and save it again.",
-    ),
-    (
-        "Documents/Very/Long/Path/That/Goes/On/And/On/Into/The/Deepest/Folder/Of/All/Folders/Ever/Made",
-        "A file name that is much longer than any column could ever be, with a date 2021-03-04 and a version 17.docx",
-        "partial",
-        "Three of its 40 pages could not be read.",
-        "The others are findable.",
-    ),
+    ("Documents/Scans/2019", "Scan 2019-08 water bill.pdf", "", "no-text-layer",
+     "The file holds pictures of pages but no text.", "Run text recognition on it, or add a caption.", False),
+    ("Documents/Bank", "Bank statement 2021-04.pdf", "", "encrypted", "The file is protected with a password.",
+     "Enter the password to read it once or to keep it findable.", False),
+    ("Documents/Garden", "Seed orders 2018.xls", "", "needs-program", "Reading this file needs LibreOffice.",
+     "Install LibreOffice, then try again.", False),
+    ("Documents/Research/Talks", "Soil talk, Wexcombe.docx", "", "damaged", "The file is damaged at its end.",
+     "Open it in its own program and save it again.", True),
+    ("Notes/Archive", "Old diary 1998.txt", "", "unreadable", "The file could not be opened.",
+     "Check that you may read it.", False),
+    ("Documents/Travel/Maps", "Map sheet 44 reprint.pdf", "", "too-large", "The file is larger than the limit: 1.4 GB.",
+     "Raise the size limit in the settings to read it.", False),
+    ("Documents/Letters", "Untitled 7.docx", "", "empty", "The file holds no text.", "", False),
+    ("Documents/Research", "Plot notes week 31.pdf", "", "timed-out", "Reading the file took longer than 60 s.",
+     "Raise the time limit in the settings to try again.", False),
+    ("Documents/Research", "Plots 2017.xlsx", "", "too-much-memory", "Reading the file took more than 2,048 MB.",
+     "Raise the memory limit in the settings to try again.", False),
+    ("Documents/Research", "Far cell.xlsx", "", "crashed-parser", "The reader for this type of file crashed on it.",
+     "The file may be damaged. Save it again in its own program.", False),
+    ("Documents/Research", "Interview 4.docx", "", "interrupted",
+     "The program was ended while it read this file, so it was skipped.", "Try again, alone.", False),
+    ("Notes", "<img src=x onerror=alert(1)> & “quotes”.md", "", "damaged", "The file is damaged.",
+     "Open it in its own program and save it again.", False),
+    ("Documents/Very/Long/Path/That/Goes/On/And/On/Into/The/Deepest/Folder/Of/All/Folders/Ever/Made",
+     "A file name that is much longer than any column could ever be, with a date 2021-03-04 and a version 17.docx", "",
+     "damaged", "Three of its 40 pages could not be read.", "The others are findable.", True),
+    ("Mail", "mail-2022-11.mbox", "418 Re: flat, handing over the keys.eml/Floor plan.pdf", "no-text-layer",
+     "The file holds pictures of pages but no text.", "Run text recognition on it, or add a caption.", False),
+    ("Mail", "mail-2022-11.mbox", "97 Payslip November.eml/payslip.pdf", "encrypted",
+     "The file is protected with a password.", "Enter the password to read it once or to keep it findable.", False),
+    ("Mail", "outlook.pst", "", "needs-export", "This kind of mail store is not read.",
+     "Export it as mbox or eml from the mail program.", False),
+    ("Documents/Backup", "Old laptop.zip", "", "archive-limit", "The archive holds more than 2,000 files.",
+     "Unpack it to have all of it read.", True),
+    ("Documents/Cloud", "Budget 2026.xlsx", "", "cloud-only", "The file lies only in the cloud.",
+     "Make it available offline to have it read.", False),
+    ("Documents/Scans/Letters", "Letter of 1943.jpg", "", "reads-badly",
+     "Text recognition was unsure about most words, perhaps handwriting.",
+     "Add a transcript of your own to make it findable.", True),
+    ("Documents/Scans/Letters", "Garden in May.heic", "", "unknown-type", "This type of file is not read.", "", False),
 )
 
 TEXT = (
@@ -132,23 +136,57 @@ TEXT = (
 
 
 def problems() -> tuple[ProblemView, ...]:
-    """Gives the canned problems."""
+    """Gives the canned problems: one of each kind, a row of scans, three that are ignored."""
     out = [
-        ProblemView(HOME / folder / file, HOME / folder.split("/")[0], code, message, hint, code == "partial")
-        for folder, file, code, message, hint in _PROBLEMS
+        ProblemView(HOME / folder / file, HOME / folder.split("/")[0], code, message, hint, partial, member,
+                    False, 10_000 + 7919 * at, NOW - 3_000 * at)
+        for at, (folder, file, member, code, message, hint, partial) in enumerate(_PROBLEMS)
     ]
-    extra = [
-        ProblemView(
-            HOME / "Documents" / "Scans" / f"Scan {i:04}.pdf",
-            HOME / "Documents",
-            "pdf-pictures-only",
-            "Pictures only, no text.",
-            "Reading text from pictures comes with a later version.",
-            False,
-        )
-        for i in range(13)
-    ]
-    return tuple(out + extra)
+    return tuple(out + [scan(at, ignored=at >= 10) for at in range(13)])
+
+
+def scan(at: int, *, ignored: bool = False) -> ProblemView:
+    """Gives one of many scans without a text."""
+    return ProblemView(HOME / "Documents" / "Scans" / f"Scan {at:05}.pdf", HOME / "Documents", "no-text-layer",
+                       "The file holds pictures of pages but no text.",
+                       "Run text recognition on it, or add a caption.", False, "", ignored, 400_000 + at, NOW - 60 * at)
+
+
+def many_problems(number: int) -> tuple[ProblemView, ...]:
+    """Gives a long list: every cause, spread over many folders."""
+    few = problems()
+    return tuple(
+        replace(few[at % len(few)], path=HOME / "Documents" / f"Shelf {at % 211:03}" / f"File {at:05}.pdf",
+                folder=HOME / "Documents", when=NOW - at)
+        for at in range(number)
+    )
+
+
+def left_out() -> LeftOut:
+    """Gives what rules leave out."""
+    rows = (
+        (".obsidian", "Notes", "hidden", "Its name begins with a dot.", True),
+        (".profile", "Documents", "hidden", "Its name begins with a dot.", False),
+        ("drafts", "Documents/Letters", "pattern", "Your rule drafts/ leaves it out.", True),
+        ("Thesis.bak", "Documents/Research", "pattern", "Your rule *.bak leaves it out.", False),
+        ("node_modules", "Documents/Site", "ignore-file", "The file .gitignore in Site leaves it out.", True),
+        ("Holiday.mov", "Documents/Travel", "unknown-type", "Films are not read.", False),
+        ("Thumbs.db", "Documents/Scans", "system", "It belongs to the system.", False),
+        ("To the archive", "Documents", "link", "It leads out of the folder.", True),
+        ("~$Letter.docx", "Documents/Letters", "lock-file", "It marks a document that is open.", False),
+        ("socket", "Documents/Site", "special", "It is no real file.", False),
+        ("Everything.txt", "Documents/Backup", "too-large", "Larger than the limit: 6.1 GB.", False),
+    )
+    extra = [(f"Song {at:02}.flac", "Documents/Music", "unknown-type", "Music is not read.", False)
+             for at in range(40)]
+    views = tuple(
+        LeftOutView(HOME / place / own, HOME / place.split("/")[0], reason, message, folder)
+        for own, place, reason, message, folder in (*rows, *extra)
+    )
+    counts: dict[str, int] = {}
+    for view in views:
+        counts[view.reason] = counts.get(view.reason, 0) + 1
+    return LeftOut(views, len(views), tuple(counts.items()))
 
 
 def hit(number: int, path: Path, *, page: int | None = 3, score: float = 0.71) -> HitView:
@@ -209,6 +247,33 @@ def documents() -> tuple[DocumentView, ...]:
     return tuple(out)
 
 
+def kinds_of_documents() -> tuple[DocumentView, ...]:
+    """Gives results inside containers, changed ones and one on a drive that is away."""
+    box, archive = HOME / "Mail" / "mail-2022-11.mbox", HOME / "Documents" / "Backup" / "Old laptop.zip"
+    talk, stick = HOME / "Documents" / "Talks" / "Interview 4.vtt", Path("/media/stick/Photos of documents/Lease.pdf")
+    letter = HOME / "Documents" / "Home" / "Letter to the landlord.docx"
+    rows = (
+        (box, "418 Re: flat, handing over the keys.eml", "Re: flat, handing over the keys", "eml", "current", ""),
+        (archive, "docs/tenancy/Handover record.pdf", "Handover record", "pdf", "current", "p. 2"),
+        (letter, "", "Letter to the landlord", "docx", "changed", ""),
+        (talk, "", "Interview 4", "vtt", "current", "00:01:05 Anna"),
+        (stick, "", "Lease", "pdf", "offline", "p. 9"),
+        (box, "97 Payslip November.eml/payslip.pdf", "payslip", "pdf", "current", "p. 1"),
+    )
+    out = []
+    for number, (path, member, title, kind, state, where) in enumerate(rows):
+        score = 0.74 - 0.05 * number
+        page = int(where[3:]) if where.startswith("p. ") else None
+        hits = tuple(
+            replace(hit(200 + 10 * number + i, path, page=page, score=score - 0.04 * i), member=member,
+                    location=where if i == 0 else where.replace("01:05", "14:20"), stale=state == "changed")
+            for i in range(2 if number % 3 == 0 else 1)
+        )
+        out.append(DocumentView(20 + number, path, (path,), title, kind, NOW - 86_400 * 30 * number, 412_000, "en",
+                                score, hits, 0, state, member))
+    return tuple(out)
+
+
 class FakeApp:
     """Commands with canned answers; every answer comes from the fake's own thread."""
 
@@ -224,6 +289,20 @@ class FakeApp:
         self.unread: tuple[UnreadLanguage, ...] = ()
         self.estimate_problem = ""
         self.folders: tuple[FolderView, ...] = () if state == "empty" else FOLDERS
+        if state in ("kinds", "bare"):
+            self.folders = KINDS
+        if state == "calm":
+            self.folders = tuple(replace(folder, problems=0, watch="live") for folder in FOLDERS)
+        self.problem_rows: tuple[ProblemView, ...] = problems()
+        if state in ("empty", "calm"):
+            self.problem_rows = ()
+        elif state == "huge":
+            self.problem_rows = many_problems(5000)
+        self.captions: dict[tuple[Path, str], str] = {}
+        self.password = "open sesame"
+        self.helpers = ProgramsView("5.3.0", ("eng", "deu", "osd"), "7.4.7")
+        if state == "bare":
+            self.helpers = ProgramsView("", (), "")
         self._hidden: dict[Path, FolderView] = {}
         self._history = ["when do I get my deposit back", "tyre sizes of the scooter"]
         self._numbers = itertools.count(1)
@@ -321,7 +400,7 @@ class FakeApp:
                 )
                 for i in range(11)
             )
-            folders = (*folders, FolderView(Path("/media/stick/Photos of documents"), 120, 120, 700, 0, "missing"))
+            folders = (*folders, KINDS[3])
         model = MODEL
         if self.state == "refused":
             model = replace(
@@ -424,7 +503,69 @@ class FakeApp:
 
     def problems(self) -> JobId:
         self.calls.append(("problems",))
-        return self._job("problems", problems() if self.folders else ())
+        return self._job("problems", self.problem_rows if self.folders else ())
+
+    def left_out(self) -> JobId:
+        self.calls.append(("left_out",))
+        return self._job("left-out", left_out() if self.folders and self.state != "calm" else LeftOut((), 0))
+
+    def check(self, paths: Sequence[Path]) -> JobId:
+        self.calls.append(("check", tuple(paths)))
+        return self._job("index", self.report(), self.view())
+
+    def retry(self, paths: Sequence[Path]) -> JobId:
+        self.calls.append(("retry", tuple(paths)))
+        return self._job("index", self.report(), self.view())
+
+    def ignore(self, paths: Sequence[Path], *, ignored: bool = True) -> JobId:
+        self.calls.append(("ignore", tuple(paths), ignored))
+        wanted = set(paths)
+        self.problem_rows = tuple(
+            replace(row, ignored=ignored) if row.path in wanted else row for row in self.problem_rows)
+        return self._job("problems", self.problem_rows)
+
+    def recognise(self, paths: Sequence[Path]) -> JobId:
+        self.calls.append(("recognise", tuple(paths)))
+        wanted = set(paths)
+        self.problem_rows = tuple(row for row in self.problem_rows if row.path not in wanted)
+        return self._job("index", self.report(), self.view())
+
+    def unlock(self, path: Path, password: str, *, keep: bool, member: str = "") -> JobId:
+        self.calls.append(("unlock", path, keep, member))  # never the password
+        if password != self.password:
+            return self._job("unlock", UnlockView(path, False, "This password does not open the file.", member=member))
+        if keep:
+            self.problem_rows = tuple(
+                row for row in self.problem_rows if (row.path, row.member) != (path, member))
+        return self._job("unlock", UnlockView(path, True, "", keep, "" if keep else TEXT, member))
+
+    def caption(self, path: Path, member: str = "") -> JobId:
+        self.calls.append(("caption", path, member))
+        return self._job("caption", CaptionView(path, self.captions.get((path, member), ""), member))
+
+    def set_caption(self, path: Path, text: str, member: str = "") -> JobId:
+        self.calls.append(("set_caption", path, text, member))
+        self.captions[path, member] = text
+        return self._job("caption", CaptionView(path, text, member))
+
+    def set_rules(self, folder: Path, rules: FolderRules) -> JobId:
+        self.calls.append(("set_rules", folder, rules))
+        self.folders = tuple(replace(view, rules=rules) if view.path == folder else view for view in self.folders)
+        return self._job("index", self.report(), self.view())
+
+    def locate(self, folder: Path, place: Path) -> JobId:
+        self.calls.append(("locate", folder, place))
+        self.folders = tuple(
+            replace(view, path=place, state="current") if view.path == folder else view for view in self.folders)
+        return self._job("index", self.report(), self.view())
+
+    def export_problems(self, target: Path, rows: Sequence[ProblemView | LeftOutView]) -> JobId:
+        self.calls.append(("export_problems", target, tuple(rows)))
+        return self._job("export", target)
+
+    def programs(self) -> JobId:
+        self.calls.append(("programs",))
+        return self._job("programs", self.helpers)
 
     def recent(self, limit: int = 200) -> JobId:
         self.calls.append(("recent", limit))
@@ -441,6 +582,10 @@ class FakeApp:
     def search(self, query: Query) -> JobId:
         self.calls.append(("search", query))
         found = documents() if "nothing" not in query.text else ()
+        notes = ("Still indexing, more may come.",) if self.state == "indexing" else ()
+        if self.state in ("kinds", "bare") and found:
+            found = kinds_of_documents()
+            notes = ("2 documents that are gone were left out.",)
         view = SearchView(
             query.text,
             query.mode,
@@ -452,7 +597,7 @@ class FakeApp:
             96_204,
             13_551 if self.state == "indexing" else 96_204,
             7,
-            ("Still indexing, more may come.",) if self.state == "indexing" else (),
+            notes,
         )
         marks = Marks({h.passage_id: (13, 111) for d in found for h in d.hits})
         return self._job("search", view, view, marks)

@@ -153,9 +153,10 @@ def test_a_hostile_name_is_shown_letter_by_letter_everywhere(make_window, qtbot,
     folder = Path("/tmp") / HOSTILE.replace("/", "∕")
     program.folders = (replace(FOLDERS[0], path=folder),)
     row = ProblemView(folder / "x<b>.pdf", folder, "damaged", HOSTILE, HOSTILE, False)
-    program.problems = lambda: program._job("problems", (row,))
+    program.problem_rows = (row,)
     window = make_window(app=program)
     window.show_page("library")
+    window.page("library").tabs.setCurrentIndex(1)
     tab = window.page("library").problems
     qtbot.waitUntil(lambda: tab.table.rows_model.rowCount() == 1)
     window.page("library").remove(folder)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +13,10 @@ from sbert_desktop.ui import words
 from sbert_desktop.ui.library.adding import AddSheet, add_folders, language_sentence
 from sbert_desktop.ui.library.cards import state_words
 from sbert_desktop.ui.library.health import statements
-from sbert_desktop.ui.library.problems import to_csv
+from sbert_desktop.ui.library.page import PROBLEMS, RECENT
 from sbert_desktop.ui.status_bar import fraction, progress_text, run_text
 from tests.ui.conftest import fake
-from tests.ui.fake_app import FOLDERS, HOME, FakeApp, problems
+from tests.ui.fake_app import FOLDERS, FakeApp
 
 pytestmark = pytest.mark.gui
 
@@ -71,8 +70,12 @@ def test_cards_show_state_counts_and_problems(library_window, qtbot) -> None:
     assert not cards[1]._bar.isVisible()
     assert cards[1]._state.full_text().startswith("Up to date")
     assert cards[2]._state.full_text() == "Waiting, next in line"
-    missing = replace(FOLDERS[0], state="missing")
-    assert state_words(missing)[1] == "danger"
+    away = replace(FOLDERS[0], state="offline", documents=1204)
+    assert state_words(away) == (
+        "disk", "warn", "Drive not connected; 1,204 documents stay findable by their stored text")
+    assert state_words(replace(FOLDERS[0], watch="live"), now=FOLDERS[0].last_change)[2].startswith("Kept up to date")
+    slow = replace(FOLDERS[0], watch="periodic", watch_note="Network drive")
+    assert state_words(slow)[2] == "Checked every 10 minutes: network drive"
 
 
 def test_removing_a_folder_can_be_undone_and_is_final_only_afterwards(library_window, qtbot) -> None:
@@ -102,7 +105,8 @@ def test_card_menu_has_each_command_and_they_work(library_window, qtbot) -> None
     assert texts == [
         "Search",
         "Show in file manager",
-        "Check for changes now",
+        "Check now",
+        "Rules...",
         "Show its problems",
         "Remove from the library",
     ]
@@ -111,7 +115,7 @@ def test_card_menu_has_each_command_and_they_work(library_window, qtbot) -> None
             action.trigger()
     made.deleteLater()
     assert ("reveal", FOLDERS[0].path) in fake(window).calls
-    assert ("update", False) in fake(window).calls
+    assert ("check", (FOLDERS[0].path,)) in fake(window).calls
 
 
 def test_enter_on_a_card_searches_in_it(library_window, qtbot) -> None:
@@ -123,53 +127,11 @@ def test_enter_on_a_card_searches_in_it(library_window, qtbot) -> None:
     assert window.page("search").page.filters.filters().folder == FOLDERS[0].path
 
 
-def test_problems_are_listed_filtered_copied_and_opened(library_window, qtbot) -> None:
-    window = library_window()
-    tab = window.page("library").problems
-    qtbot.waitUntil(lambda: tab.table.rows_model.rowCount() == len(problems()))
-    tab.kind.setCurrentIndex(tab.kind.findData("Pictures only, no text."))
-    tab.kind.activated.emit(tab.kind.currentIndex())
-    assert tab.table.rows_model.rowCount() == 14
-    window.page("library")._cards[HOME / "Notes"].problems.click()
-    assert {row.folder for row in tab.table.rows_model.rows} == {HOME / "Notes"}
-    tab.table.selectRow(0)
-    row = tab.table.current_row()
-    assert tab.open_button.isEnabled()
-    tab.open_button.click()
-    tab.reveal_button.click()
-    tab.copy_button.click()
-    assert ("open_file", row.path, None) in fake(window).calls
-    assert ("reveal", row.path) in fake(window).calls
-    assert row.code in QApplication.clipboard().text()
-    qtbot.keyClick(tab.table, Qt.Key.Key_Return)
-    assert fake(window).calls.count(("open_file", row.path, None)) == 2
-    tab.kind.setCurrentIndex(tab.kind.findData("The document is empty."))
-    tab.kind.activated.emit(0)
-    assert tab.stack.currentWidget() is tab.filtered
-    tab.filtered.button.click()
-    assert tab.table.rows_model.rowCount() == len(problems())
-
-
-def test_problems_are_exported_as_a_table_that_starts_no_formula(library_window, qtbot, tmp_path: Path) -> None:
-    window = library_window()
-    tab = window.page("library").problems
-    qtbot.waitUntil(lambda: tab.table.rows_model.rowCount() > 0)
-    file = tmp_path / "problems.csv"
-    tab.export_to(file)
-    qtbot.waitUntil(lambda: window.toast.isVisible())
-    rows = list(csv.reader(file.read_text("utf-8").splitlines()))
-    assert rows[0][0] == "path"
-    assert len(rows) == 1 + len(problems())
-    evil = replace(problems()[0], message="=HYPERLINK(1)")
-    assert "'=HYPERLINK" in to_csv([evil])
-    tab.export_to(tmp_path / "no such folder" / "x.csv")
-    qtbot.waitUntil(lambda: "could not be written" in window.toast.label.full_text())
-
-
 def test_no_problems_is_a_good_state(library_window, qtbot, settings) -> None:
     program = FakeApp(settings)
-    program.problems = lambda: program._job("problems", ())
+    program.problem_rows = ()
     window = library_window(app=program)
+    window.page("library").tabs.setCurrentIndex(PROBLEMS)
     tab = window.page("library").problems
     qtbot.waitUntil(lambda: tab.stack.currentWidget() is tab.none)
 
@@ -178,6 +140,7 @@ def test_failed_list_offers_to_try_again(library_window, qtbot, settings) -> Non
     program = FakeApp(settings)
     program.fail["problems"] = Failure("library-damaged", "The catalog cannot be read.", "Run the doctor.")
     window = library_window(app=program)
+    window.page("library").tabs.setCurrentIndex(PROBLEMS)
     tab = window.page("library").problems
     qtbot.waitUntil(lambda: tab.stack.currentWidget() is tab.failed)
     assert "Run the doctor" in tab.failed.sentence.text()
@@ -189,7 +152,7 @@ def test_failed_list_offers_to_try_again(library_window, qtbot, settings) -> Non
 def test_tables_sort_by_their_heads(library_window, qtbot) -> None:
     window = library_window()
     page = window.page("library")
-    page.tabs.setCurrentIndex(1)
+    page.tabs.setCurrentIndex(RECENT)
     table = page.recent.table
     qtbot.waitUntil(lambda: table.rows_model.rowCount() == 6)
     table.horizontalHeader().sectionClicked.emit(2)
@@ -346,7 +309,7 @@ def test_while_files_are_being_read_nobody_claims_that_all_could_be(library_wind
     assert tab.none.title.text() == "No problems so far"
     fake(window).end_index(window.desk.index_job)
     qtbot.waitUntil(lambda: window.desk.index_progress is None)
-    assert tab.none.title.text() == "No problems"
+    assert tab.none.title.text() == "Everything was read"
 
 
 def test_folder_chosen_to_be_words_only_is_up_to_date():

@@ -23,13 +23,15 @@ from sbert_desktop.ui.widgets import (
     name,
     paint_box,
     paint_focus,
+    plain_tip,
 )
 
 
 def state_words(view: FolderView, now: float | None = None) -> tuple[str, str, str]:
     """Gives icon, tone and words of a folder's state."""
-    if view.state == "missing":
-        return "warning", "danger", "Folder not found; what was read stays findable"
+    if view.state == "offline":
+        documents = f"{words.counted(view.documents, 'document')} {'stays' if view.documents == 1 else 'stay'}"
+        return "disk", "warn", f"Drive not connected; {documents} findable by their stored text"
     if view.state == "indexing":
         return "refresh", "muted", "Indexing now"
     if view.state == "paused":
@@ -37,11 +39,25 @@ def state_words(view: FolderView, now: float | None = None) -> tuple[str, str, s
     if view.state == "waiting":
         return "clock", "muted", "Waiting, next in line"
     if view.words_only:
-        return "check", "good", "Up to date, findable by words only"
+        return "check", "good", f"{watch_words(view)}, findable by words only"
     if view.embedded < view.documents:
         return "clock", "muted", f"{words.count(view.documents - view.embedded)} findable by words only"
+    if view.watch == "periodic":
+        return "clock", "muted", watch_words(view)
     changed = f", last change {words.ago(view.last_change, now)}" if view.last_change else ""
-    return "check", "good", f"Up to date{changed}"
+    return "check", "good", f"{watch_words(view)}{changed}"
+
+
+def watch_words(view: FolderView) -> str:
+    """Gives how a folder is followed: at once, every so often and why, or when the person asks."""
+    if view.watch == "live":
+        return "Kept up to date"
+    if view.watch == "periodic":
+        note = view.watch_note.strip().rstrip(".")
+        if note.casefold().startswith("checked"):
+            return note
+        return f"Checked every 10 minutes: {note[:1].lower()}{note[1:]}" if note else "Checked every 10 minutes"
+    return "Up to date"
 
 
 def card_icon(view: FolderView) -> str:
@@ -54,6 +70,9 @@ class FolderCard(KeyboardFocus, QFrame):
     """One folder: name, path, documents, state, problems, and a menu. Focusable; Enter shows it."""
 
     problemsAsked = Signal(object)  # Path
+    ignoredAsked = Signal(object)
+    rulesAsked = Signal(object)  # FolderView
+    locateAsked = Signal(object)
     searchAsked = Signal(object)
     revealAsked = Signal(object)
     checkAsked = Signal(object)
@@ -86,12 +105,19 @@ class FolderCard(KeyboardFocus, QFrame):
         column.addWidget(self._path)
         column.addStretch(1)
         counts = QHBoxLayout()
+        counts.setContentsMargins(0, 0, 8, 0)
         counts.setSpacing(4)
         self._number_label = Label(role="strong", object_name=f"folder_{number}_number")
         self._count = Label(object_name=f"folder_{number}_count")
         counts.addWidget(self._number_label)
         counts.addWidget(self._count)
         counts.addStretch(1)
+        self.ignored = Button("", kind="flat", size="small", icon="eye_off", object_name=f"folder_{number}_ignored",
+                              tip="Files that you chose not to see under Problems")
+        self.locate = Button("Locate...", size="small", object_name=f"folder_{number}_locate",
+                             tip="Say where this folder lies now")
+        counts.addWidget(self.ignored)
+        counts.addWidget(self.locate)
         column.addLayout(counts)
         column.addSpacing(2)
         self._bar = ProgressBar(object_name=f"folder_{number}_bar", accessible="Folder progress")
@@ -104,10 +130,15 @@ class FolderCard(KeyboardFocus, QFrame):
         foot.setSpacing(6)
         self._sign = IconMark("check", "good", 14)
         self._state = ElidedLabel(role="meta", tone="muted", object_name=f"folder_{number}_state")
+        self._rules = Tag("Rules", icon="filter", object_name=f"folder_{number}_rules")
+        foot.setContentsMargins(0, 0, 8, 0)
         foot.addWidget(self._sign)
         foot.addWidget(self._state, 1)
+        foot.addWidget(self._rules)
         column.addLayout(foot)
         self.problems.clicked.connect(lambda: self.problemsAsked.emit(self._view.path))
+        self.ignored.clicked.connect(lambda: self.ignoredAsked.emit(self._view.path))
+        self.locate.clicked.connect(lambda: self.locateAsked.emit(self._view.path))
         self.more.clicked.connect(self._open_menu)
         self.set_view(view)
 
@@ -135,15 +166,27 @@ class FolderCard(KeyboardFocus, QFrame):
         self._bar.set_paused(view.state == "paused")
         icon, tone, text = state_words(view)
         self._sign.set_icon(icon, tone)
-        theme.set_tone(self._state, "danger" if tone == "danger" else "muted")
+        away = view.state == "offline"
+        theme.set_tone(self._state, tone if tone in ("danger", "warn") else "muted")
         self._state.set_full_text(text)
-        self._tag.setVisible(view.state == "missing")
-        self._tag.set_text("Not found")
-        self.problems.setVisible(view.problems > 0 and view.state != "missing")
+        self._state.setToolTip(plain_tip(f"{text}. {view.watch_note}".strip() if view.watch_note else text))
+        self._tag.setVisible(away)
+        self._tag.set_text("Offline", "warn", "disk")
+        self.locate.setVisible(away)
+        self.ignored.setVisible(view.ignored > 0 and not away)
+        self.ignored.setText(f"{words.count(view.ignored)} ignored")
+        ruled = bool(view.rules.include or view.rules.exclude or view.rules.hidden is not None)
+        self._rules.setVisible(ruled)
+        self._rules.setToolTip(plain_tip("This folder has rules about what is read"))
+        self.problems.setVisible(view.problems > 0 and not away)
         self.problems.setText(words.counted(view.problems, "problem"))
         spoken = f"{title}, {self._number_label.text()} {self._count.text()}, {text}"
         if view.problems:
             spoken += f", {words.counted(view.problems, 'problem')}"
+        if view.ignored:
+            spoken += f", {words.count(view.ignored)} ignored"
+        if ruled:
+            spoken += ", has rules"
         name(self, f"folder_{self._number}", spoken, "Enter searches in this folder, the menu key opens its menu")
         self.more.setAccessibleName(f"Menu of {title}")
 
@@ -173,10 +216,17 @@ class FolderCard(KeyboardFocus, QFrame):
         made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         path = self._view.path
         made.addAction(icons.icon("search", 16), "Search", lambda: self.searchAsked.emit(path))
-        made.addAction(icons.icon("reveal", 16), "Show in file manager", lambda: self.revealAsked.emit(path))
-        made.addAction(icons.icon("refresh", 16), "Check for changes now\tF5", lambda: self.checkAsked.emit(path))
+        away = self._view.state == "offline"
+        reveal = made.addAction(icons.icon("reveal", 16), "Show in file manager", lambda: self.revealAsked.emit(path))
+        reveal.setEnabled(not away)
+        made.addAction(icons.icon("refresh", 16), "Check now", lambda: self.checkAsked.emit(path))
+        made.addAction(icons.icon("filter", 16), "Rules...", lambda: self.rulesAsked.emit(self._view))
+        if away:
+            made.addAction(icons.icon("folder", 16), "Locate...", lambda: self.locateAsked.emit(path))
         if self._view.problems:
             made.addAction(icons.icon("warning", 16), "Show its problems", lambda: self.problemsAsked.emit(path))
+        if self._view.ignored:
+            made.addAction(icons.icon("eye_off", 16), "Show what is ignored", lambda: self.ignoredAsked.emit(path))
         made.addSeparator()
         made.addAction(icons.icon("close", 16), "Remove from the library\tDel", lambda: self.removeAsked.emit(path))
         return made

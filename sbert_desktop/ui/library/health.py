@@ -47,12 +47,12 @@ def statements(view: LibraryView) -> list[Statement]:
                     f"{index.kind}, {words.count(index.rows)} vectors"))
     if index.notice:
         out.append(("info", "muted", index.notice, ""))
-    missing = [short_path(folder.path) for folder in view.folders if folder.state == "missing"]
-    if missing:
-        out.append(("warning", "danger", f"Not found: {words.listed(missing)}.",
-                    "What was read there stays findable until you remove the folder."))
+    away = [short_path(folder.path) for folder in view.folders if folder.state == "offline"]
+    if away:
+        out.append(("disk", "warn", f"Not connected: {words.listed(away)}.",
+                    "What was read there stays findable by its stored text."))
     if view.problems:
-        out.append(("warning", "warn", f"{words.counted(view.problems, 'file')} could not be read fully.",
+        out.append(("warning", "warn", f"{words.counted(view.problems, 'file')} could not be read, or only in part.",
                     "They are listed under Problems."))
     return out
 

@@ -1,4 +1,4 @@
-"""The Library page: empty it invites, filled it shows folders, progress, problems and health."""
+"""The Library page: empty it invites, filled it shows folders, problems, what is left out, and health."""
 
 from __future__ import annotations
 
@@ -11,27 +11,32 @@ from typing import ClassVar
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.views import FolderView, IndexProgress, LibraryView
 from sbert_desktop.domain import Finished, Outcome, display_path
 from sbert_desktop.ui import words
 from sbert_desktop.ui.library.cards import FolderCard
+from sbert_desktop.ui.library.causes import title_of_folder
 from sbert_desktop.ui.library.health import HealthTab
+from sbert_desktop.ui.library.left_out import LeftOutTab
 from sbert_desktop.ui.library.problems import ProblemsTab
 from sbert_desktop.ui.library.progress_panel import ProgressPanel
 from sbert_desktop.ui.library.recent import RecentTab
+from sbert_desktop.ui.library.rules import edit_rules
 from sbert_desktop.ui.library.tab_bar import Tabs
 from sbert_desktop.ui.library.welcome import Welcome
 from sbert_desktop.ui.page import Action, Desk, Page, PageHead
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Button, Card, FlowLayout, Label, Line, SkeletonList, name
 
-PROBLEMS, RECENT, HEALTH = range(3)
+FOLDERS, PROBLEMS, LEFT_OUT, RECENT, HEALTH = range(5)
+TABS = (("folders", "Folders"), ("problems", "Problems"), ("left_out", "Left out"), ("recent", "Recently read"),
+        ("health", "Index health"))
 
 
 class LibraryPage(Page):
-    """Folders as cards; below them Problems, Recently read and Index health."""
+    """Tabs: the folders as cards, Problems, Left out, Recently read and Index health."""
 
     key: ClassVar[str] = "library"
     title: ClassVar[str] = "Library"
@@ -62,6 +67,7 @@ class LibraryPage(Page):
         desk.libraryChanged.connect(self._on_library_changed)
         desk.indexProgressed.connect(self._on_index_progressed)
         desk.indexFinished.connect(self._on_index_finished)
+        desk.rulesChanged.connect(lambda _: self.left_out.forget())
         theme.themeChanged.connect(self._fit)
         if desk.library is not None:
             self._on_library_changed(desk.library)
@@ -105,6 +111,7 @@ class LibraryPage(Page):
         row.addWidget(self.pending_apply)
         self.pending.setVisible(False)
         top.addWidget(self.pending)
+        column.addLayout(top)
         self.cards_area = QScrollArea()
         name(self.cards_area, "library_folders", "Folders")
         self.cards_area.setWidgetResizable(True)
@@ -113,12 +120,10 @@ class LibraryPage(Page):
         self._cards_host = QWidget()
         self._cards_host.setObjectName("library_folders_content")
         self._flow = FlowLayout(self._cards_host, gap=16, least=280)
+        self._flow.setContentsMargins(16, 16, 16, 16)
         self.cards_area.setWidget(self._cards_host)
-        top.addWidget(self.cards_area)
-        column.addLayout(top)
-        column.addSpacing(12)
-        self.tabs = Tabs(object_name="library_tabs", accessible="Library details")
-        for text in ("Problems", "Recently read", "Index health"):
+        self.tabs = Tabs(object_name="library_tabs", accessible="Library")
+        for _, text in TABS:
             self.tabs.add(text)
         bar = QHBoxLayout()
         bar.setContentsMargins(16, 0, 16, 0)
@@ -129,9 +134,10 @@ class LibraryPage(Page):
         self.tab_stack = QStackedWidget()
         self.tab_stack.setObjectName("library_tab_pages")
         self.problems = ProblemsTab(self.desk)
+        self.left_out = LeftOutTab(self.desk)
         self.recent = RecentTab(self.desk)
         self.health = HealthTab()
-        for widget in (self.problems, self.recent, self.health):
+        for widget in (self.cards_area, self.problems, self.left_out, self.recent, self.health):
             self.tab_stack.addWidget(widget)
         column.addWidget(self.tab_stack, 1)
         self.tabs.currentChanged.connect(self._on_tab_changed)
@@ -144,29 +150,40 @@ class LibraryPage(Page):
         self.welcome.look_around()
 
     def focus_first(self) -> None:
+        at = self.tabs.currentIndex()
+        wanted: QWidget = self.tabs
         if self.stack.currentWidget() is self.welcome:
-            self.welcome.zone.choose.setFocus(Qt.FocusReason.OtherFocusReason)
-        elif self._cards:
-            next(iter(self._cards.values())).setFocus(Qt.FocusReason.OtherFocusReason)
+            wanted = self.welcome.zone.choose
+        elif at == FOLDERS and self._cards:
+            wanted = next(iter(self._cards.values()))
+        elif at == PROBLEMS and self.problems.table.isVisible():
+            wanted = self.problems.table
+        elif at == LEFT_OUT and self.left_out.table.isVisible():
+            wanted = self.left_out.table
+        wanted.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def actions_list(self) -> Sequence[Action]:
         out = []
         if self.stack.currentWidget() is self.full:
-            for at, text in ((PROBLEMS, "problems"), (RECENT, "recently read documents"), (HEALTH, "index health")):
+            for at, text in ((FOLDERS, "folders"), (PROBLEMS, "problems"), (LEFT_OUT, "what is left out"),
+                             (RECENT, "recently read documents"), (HEALTH, "index health")):
                 out.append(Action(f"library_tab_{at}", f"Show {text}", partial(self.tabs.setCurrentIndex, at),
                                   icon="library"))
+            out += [Action(f"rules_{number}", f"Rules of {display_path(path.name)}...",
+                           partial(self._edit_rules_of, path), icon="filter")
+                    for number, path in enumerate(self._cards)]
         out += [Action(f"remove_{number}", f"Remove folder {display_path(path.name)}",
                        partial(self.remove, path), icon="close", note="from the library; its files stay")
                 for number, path in enumerate(self._cards)]
         return out
 
     def save_state(self) -> dict[str, object]:
-        return {"tab": self.tabs.currentIndex()}
+        return {"open_tab": TABS[self.tabs.currentIndex()][0]}
 
     def restore_state(self, state: dict[str, object]) -> None:
-        tab = state.get("tab")
-        if isinstance(tab, int) and 0 <= tab < self.tabs.count():
-            self.tabs.setCurrentIndex(tab)
+        for at, (key, _) in enumerate(TABS):
+            if state.get("open_tab") == key:
+                self.tabs.setCurrentIndex(at)
 
     def remove(self, folder: Path) -> None:
         """Takes a folder out of the library at once; it is erased only when Undo is no longer offered."""
@@ -186,7 +203,7 @@ class LibraryPage(Page):
         empty = not view.folders
         self.stack.setCurrentWidget(self.welcome if empty else self.full)
         self.add.setVisible(not empty)
-        self.check.setVisible(not empty and self.desk.index_progress is None)
+        self.check.setVisible(not empty and not self._run_shown())
         self.check.setEnabled(not view.read_only)
         self.add.setEnabled(not view.read_only)
         self._show_folders(view.folders)
@@ -223,8 +240,17 @@ class LibraryPage(Page):
         # cards are made after the tables below them; Tab follows what the eye sees
         chain: list[QWidget] = [self.check, self.add, self.progress.pace, self.progress.pause, self.progress.cancel]
         for card in self._cards.values():
-            chain += [card, card.problems, card.more]
-        chain += [self.tabs, self.problems.kind]
+            chain += [card, card.problems, card.more, card.ignored, card.locate]
+        chain[5:5] = [self.tabs]
+        detail = self.problems.detail
+        chain += [self.problems.all_scans, self.problems.export, self.problems.search.edit,
+                  self.problems.search.clear_button, self.problems.folder, self.problems.show_ignored,
+                  *self.problems.causes.chips, self.problems.causes.more, self.problems.notice.button,
+                  self.problems.notice.close_button, self.problems.table, detail.unlock, detail.recognise,
+                  detail.limit, detail.retry, detail.ignore, detail.caption, detail.open_button, detail.reveal_button,
+                  detail.copy_button, self.left_out.rules, self.left_out.look, self.left_out.export,
+                  self.left_out.search.edit, *self.left_out.reasons.chips, self.left_out.reasons.more,
+                  self.left_out.table]
         for first, second in itertools.pairwise(chain):
             QWidget.setTabOrder(first, second)
 
@@ -234,7 +260,10 @@ class LibraryPage(Page):
         card.problemsAsked.connect(self._show_problems_of)
         card.searchAsked.connect(self._search_in)
         card.revealAsked.connect(lambda path: self.desk.start(self.desk.commands.reveal(path)))
-        card.checkAsked.connect(lambda _: self.desk.check_for_changes())
+        card.checkAsked.connect(self.desk.check_folder)
+        card.ignoredAsked.connect(lambda path: self._show_problems_of(path, ignored=True))
+        card.rulesAsked.connect(lambda view: edit_rules(self.window(), self.desk, view))
+        card.locateAsked.connect(self._locate)
         card.removeAsked.connect(self.remove)
         self._flow.addWidget(card)
         card.show()  # now, not with the next event: a hidden card would take no room in the height worked out below
@@ -243,18 +272,35 @@ class LibraryPage(Page):
     def _search_in(self, folder: Path) -> None:
         self.desk.searchInRequested.emit(folder)
 
-    def _show_problems_of(self, folder: Path) -> None:
+    def _edit_rules_of(self, folder: Path) -> None:
+        edit_rules(self.window(), self.desk, self._cards[folder].view)
+
+    def _locate(self, folder: Path) -> None:
+        chosen = QFileDialog.getExistingDirectory(self, f"Where does {title_of_folder(folder)} lie now?")
+        if chosen:
+            self.locate(folder, Path(chosen))
+
+    def locate(self, folder: Path, place: Path) -> None:
+        """Says where a folder that is offline lies now."""
+        self.desk.start(self.desk.commands.locate(folder, place), lambda _: self.desk.toast(
+            f"{title_of_folder(folder)} is followed at its new place"))
+
+    def _show_problems_of(self, folder: Path, *, ignored: bool = False) -> None:
         self.tabs.setCurrentIndex(PROBLEMS)
-        self.problems.show_folder(folder)
+        self.problems.show_folder(folder, ignored=ignored)
         self.problems.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_index_progressed(self, progress: IndexProgress | None) -> None:
-        self.progress.setVisible(progress is not None)
-        self.check.setVisible(progress is None and self.stack.currentWidget() is self.full)
+        self.progress.setVisible(self._run_shown())
+        self.check.setVisible(not self._run_shown() and self.stack.currentWidget() is self.full)
         if progress is not None:
             self.progress.set_progress(progress)
         if self.desk.library is not None and self._paused != self._is_paused():
             self._show_folders(self.desk.library.folders)
+
+    def _run_shown(self) -> bool:
+        # a handful of changed files must not push the page down and up again
+        return self.desk.index_progress is not None and not self.desk.quiet
 
     def _is_paused(self) -> bool:
         progress = self.desk.index_progress
@@ -279,6 +325,8 @@ class LibraryPage(Page):
             return
         if self.tabs.currentIndex() == PROBLEMS:
             self.problems.reload()
+        elif self.tabs.currentIndex() == LEFT_OUT:
+            self.left_out.ensure()
         elif self.tabs.currentIndex() == RECENT:
             self.recent.reload()
 
@@ -289,8 +337,4 @@ class LibraryPage(Page):
         self._fit()
 
     def _fit(self) -> None:
-        width = max(200, self.width() - 32)
         self._flow.set_least(280 * max(100, theme.text_scale) // 100)
-        need = self._flow.heightForWidth(width)
-        # many folders scroll in their own area, so that the list below keeps its place
-        self.cards_area.setFixedHeight(max(0, min(need, max(136, int(self.height() * 0.40)))))

@@ -12,6 +12,7 @@ from sbert_desktop.domain import Finished, display_path, short_path
 from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.bridge import Latest
 from sbert_desktop.ui.library.tables import Column, Table
+from sbert_desktop.ui.naming import kind_of, member_words
 from sbert_desktop.ui.page import Desk
 from sbert_desktop.ui.widgets import EmptyState, SkeletonList, menu
 
@@ -20,11 +21,22 @@ def _change(row: object) -> ChangeView:
     return cast(ChangeView, row)
 
 
+def _title(row: object) -> str:
+    change = _change(row)
+    return change.title or (member_words(change.member) if change.member else display_path(change.path.name))
+
+
+def _place(row: object) -> str:
+    change = _change(row)
+    return short_path(change.path if change.member else change.path.parent)
+
+
 COLUMNS = (
-    Column("Document", lambda row: _change(row).title or display_path(_change(row).path.name), 0,
-           icon=lambda row: icons.for_format(_change(row).path.suffix[1:]),
-           tip=lambda row: display_path(_change(row).path)),
-    Column("Folder", lambda row: short_path(_change(row).path.parent), 300, tone="muted",
+    Column("Document", _title, 0,
+           icon=lambda row: icons.for_format(kind_of(_change(row).path, _change(row).member)),
+           tip=lambda row: display_path(_change(row).path) + (
+               f" / {display_path(_change(row).member)}" if _change(row).member else "")),
+    Column("Folder", _place, 300, tone="muted",
            elide=Qt.TextElideMode.ElideMiddle),
     Column("Passages", lambda row: words.count(_change(row).passages), 96, right=True,
            key=lambda row: _change(row).passages),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import (
     QAbstractTableModel,
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -98,13 +101,19 @@ class RowsModel(QAbstractTableModel):
                 return int(side | Qt.AlignmentFlag.AlignVCenter)
         return None
 
+    def sorted(self, rows: Sequence[object], column: int, order: Qt.SortOrder) -> list[object]:
+        """Gives rows in the order of a column; as they are for a column that is not there."""
+        if not 0 <= column < len(self.columns):
+            return list(rows)
+        spec = self.columns[column]
+        key = spec.key or (lambda row: spec.text(row).casefold())
+        return sorted(rows, key=key, reverse=order == Qt.SortOrder.DescendingOrder)  # type: ignore[arg-type]
+
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         if not 0 <= column < len(self.columns):
             return
-        spec = self.columns[column]
-        key = spec.key or (lambda row: spec.text(row).casefold())
         self.layoutAboutToBeChanged.emit()
-        self.rows.sort(key=key, reverse=order == Qt.SortOrder.DescendingOrder)  # type: ignore[arg-type]
+        self.rows = self.sorted(self.rows, column, order)
         self.layoutChanged.emit()
 
 
@@ -189,21 +198,33 @@ class Head(QHeaderView):
 
 
 class Table(KeyboardFocus, QTableView):
-    """A table that fills its width; Enter and a double click activate a row, the menu key its menu."""
+    """A table that fills its width; Enter and a double click activate a row, the menu key its menu.
+
+    With ``multi`` several rows can be chosen. ``key`` gives what a row is known by when the list is read
+    again (else the row itself). ``keys`` maps a key (Qt.Key) without modifiers to what it does; such keys
+    go before the window's own shortcuts while the table has the focus.
+    """
 
     rowActivated = Signal(object)
     menuAsked = Signal(object, object)  # row, global position
     currentRowChanged = Signal(object)
+    chosenChanged = Signal()
 
     def __init__(self, columns: Sequence[Column], *, object_name: str, accessible: str, sortable: bool = True,
+                 multi: bool = False, key: Callable[[object], Hashable] | None = None,
                  parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._key = key or (lambda row: row)
+        self._multi = multi
+        self._quiet = False
+        self.keys: Mapping[Qt.Key, Callable[[], object]] = {}
         self.rows_model = RowsModel(columns, self)
         self.setModel(self.rows_model)
         self.setItemDelegate(RowDelegate(self))
         name(self, object_name, accessible)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection if multi
+                              else QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -228,24 +249,66 @@ class Table(KeyboardFocus, QTableView):
         self.doubleClicked.connect(lambda index: self.rowActivated.emit(index.data(RowRole)))
         self.selectionModel().currentRowChanged.connect(
             lambda now, _before: self.currentRowChanged.emit(now.data(RowRole) if now.isValid() else None))
+        self.selectionModel().selectionChanged.connect(lambda *_: None if self._quiet else self.chosenChanged.emit())
         theme.themeChanged.connect(self._fit)
         self._fit()
 
     def set_rows(self, rows: Sequence[object]) -> None:
-        """Shows other rows; the row chosen stays chosen if it is still there."""
-        before = self.current_row()
-        self.rows_model.set_rows(rows)
-        if self._order[0] >= 0:
-            self.rows_model.sort(*self._order)
-        if before in self.rows_model.rows:
-            self.selectRow(self.rows_model.rows.index(before))
+        """Shows other rows; the rows chosen stay chosen as far as they are still there, at the same place."""
+        now, chosen = self.current_row(), {self._key(row) for row in self.chosen_rows()}
+        current = self._key(now) if now is not None else None
+        offset = self.verticalScrollBar().value()
+        self._quiet = True
+        self.rows_model.set_rows(self.rows_model.sorted(rows, *self._order))
+        if chosen:
+            self._choose(chosen, current)
+        self.verticalScrollBar().setValue(offset)
+        self._quiet = False
+        self.chosenChanged.emit()
+
+    def _choose(self, keys: set[Hashable], current: Hashable | None) -> None:
+        last = self.rows_model.columnCount() - 1
+        selection = QItemSelection()
+        flags = QItemSelectionModel.SelectionFlag
+        begin = -1  # rows that follow each other are chosen as one range: a range each would be slow
+        for at, row in enumerate((*self.rows_model.rows, None)):
+            key = self._key(row) if row is not None else None
+            if row is not None and key == current:
+                self.selectionModel().setCurrentIndex(self.rows_model.index(at, 0), flags.NoUpdate)
+            if row is not None and key in keys:
+                begin = at if begin < 0 else begin
+            elif begin >= 0:
+                selection.select(self.rows_model.index(begin, 0), self.rows_model.index(at - 1, last))
+                begin = -1
+        self.selectionModel().select(selection, flags.ClearAndSelect | flags.Rows)
+
+    def chosen_rows(self) -> list[object]:
+        """Gives the records of the rows chosen, from top to bottom."""
+        numbers = sorted({at for part in self.selectionModel().selection()
+                          for at in range(part.top(), part.bottom() + 1)})
+        return [self.rows_model.rows[at] for at in numbers if at < len(self.rows_model.rows)]
 
     def current_row(self) -> object | None:
         """Gives the record of the row chosen."""
         index = self.currentIndex()
         return index.data(RowRole) if index.isValid() else None
 
+    def event(self, event: QEvent) -> bool:
+        """Keeps the keys of this table from the window's shortcuts."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._run_of(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _run_of(self, event: QKeyEvent) -> Callable[[], object] | None:
+        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        return self.keys.get(Qt.Key(event.key())) if plain and not event.isAutoRepeat() else None
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        run = self._run_of(event)
+        if run is not None:
+            run()
+            return
         row = self.current_row()
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row is not None:
             self.rowActivated.emit(row)
@@ -286,7 +349,7 @@ class Table(KeyboardFocus, QTableView):
         before, order = self._order
         down, up = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
         self._order = (section, down if before == section and order == up else up)
-        self.rows_model.sort(*self._order)
+        self.set_rows(self.rows_model.rows)  # not sort(): the rows chosen stay chosen wherever they go
         self._head.sorted_by = self._order
         self._head.viewport().update()
 
@@ -296,5 +359,6 @@ class Table(KeyboardFocus, QTableView):
             index = self.currentIndex()
             position = self.visualRect(index).center()
         if index.isValid():
-            self.selectRow(index.row())
+            if not self._multi or not self.selectionModel().isRowSelected(index.row()):
+                self.selectRow(index.row())
             self.menuAsked.emit(index.data(RowRole), self.viewport().mapToGlobal(position))

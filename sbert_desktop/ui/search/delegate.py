@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QAbstractScrollArea, QStyle, QStyledItemDelegate, QStyleOptionViewItem
@@ -21,10 +23,12 @@ PAD = 16
 TEXT_X = 46  # padding 16, icon 18, gap 12
 PASSAGE_X = 90  # location column 32, gap 12
 BAR = QSize(64, 4)
+TIME_COLUMN = 144  # "00:01:05 Anna Petersen" at the usual size
+_TIME = re.compile(r"\d{1,2}:\d\d")
 STATE_TAGS = {
-    "changed": ("Changed", "refresh", "warn"),
+    "changed": ("Changed since read", "refresh", "warn"),
     "gone": ("Gone", "warning", "danger"),
-    "offline": ("Drive away", "disk", "warn"),
+    "offline": ("Offline", "disk", "warn"),
 }
 
 
@@ -139,7 +143,12 @@ class ResultDelegate(QStyledItemDelegate):
         """
         metrics = self._theme.metrics("meta")
         column = max(PASSAGE_X, TEXT_X + metrics.horizontalAdvance("p. 888") + 8)
-        for hit in self._model.document_at(number).hits:
+        hits = self._model.document_at(number).hits
+        times = [one_line(hit.location) for hit in hits if _TIME.match(hit.location)]
+        if times:  # who speaks when is what a person looks for in a transcript
+            widest = max(metrics.horizontalAdvance(text) for text in times)
+            column = max(column, TEXT_X + min(TIME_COLUMN, widest) + 12)
+        for hit in hits:
             if hit.location and metrics.horizontalAdvance(hit.location) <= column - TEXT_X - 8:
                 return column
         return TEXT_X
@@ -253,7 +262,9 @@ class ResultDelegate(QStyledItemDelegate):
         icons.paint(painter, icons.for_format(document.format), QRect(PAD, icon_y, 18, 18))
         painter.setFont(theme.font("strong"))
         painter.setPen(theme.color("text"))
-        _draw(painter, title_rect, title, theme.metrics("strong"))
+        # of a container and what lies in it both ends are wanted
+        _draw(painter, title_rect, title, theme.metrics("strong"),
+              Qt.TextElideMode.ElideMiddle if document.member else Qt.TextElideMode.ElideRight)
         painter.setFont(theme.font("meta"))
         opened = self._model.is_open(number)
         hot = opened and self.hovered_link == number
@@ -357,8 +368,8 @@ class ResultDelegate(QStyledItemDelegate):
         painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
 
 
-def _draw(painter: QPainter, rect: QRect, text: str, metrics: QFontMetrics) -> None:
-    elided = Qt.TextElideMode.ElideRight
+def _draw(painter: QPainter, rect: QRect, text: str, metrics: QFontMetrics,
+          elided: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
     shown = text if metrics.horizontalAdvance(text) <= rect.width() else metrics.elidedText(text, elided, rect.width())
     flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
     painter.drawText(rect, int(flags) | int(Qt.TextFlag.TextSingleLine), shown)

@@ -15,7 +15,8 @@ from sbert_desktop.domain import Failure, Finished, JobId, Outcome, short_path
 from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.bridge import Bridge, Latest
-from sbert_desktop.ui.search.model import STATE_WORDS, date_text, place_of, title_of
+from sbert_desktop.ui.naming import quick_path
+from sbert_desktop.ui.search.model import STATE_TIPS, STATE_WORDS, date_text, place_of, title_of
 from sbert_desktop.ui.search.page_view import PageView
 from sbert_desktop.ui.search.result_list import put_on_clipboard
 from sbert_desktop.ui.search.text import collapse, one_line
@@ -68,13 +69,14 @@ class PreviewInspector(Panel):
     """Shows one hit. Signals say what the person wants; the page does it.
 
     Signals: ``openWanted(DocumentView, HitView)``, ``revealWanted(DocumentView)``,
-    ``similarWanted(DocumentView)``, ``hitWanted(passage id)`` for the next or previous passage,
-    ``closeWanted()``, ``statusMessage(str)``.
+    ``similarWanted(DocumentView)``, ``captionWanted(DocumentView)``, ``hitWanted(passage id)`` for the next
+    or previous passage, ``closeWanted()``, ``statusMessage(str)``.
     """
 
     openWanted = Signal(object, object)
     revealWanted = Signal(object)
     similarWanted = Signal(object)
+    captionWanted = Signal(object)
     hitWanted = Signal(int)
     closeWanted = Signal()
     statusMessage = Signal(str)
@@ -146,7 +148,7 @@ class PreviewInspector(Panel):
         row.setSpacing(8)
         words = QVBoxLayout()
         words.setSpacing(0)
-        self.title = ElidedLabel("", role="section", object_name="preview_title")
+        self.title = ElidedLabel("", mode=Qt.TextElideMode.ElideMiddle, role="section", object_name="preview_title")
         self.place = ElidedLabel("", role="meta", tone="muted", mode=Qt.TextElideMode.ElideMiddle,
                                  object_name="preview_path")
         words.addWidget(self.title)
@@ -162,6 +164,7 @@ class PreviewInspector(Panel):
             ("copy_path", "Copy path", "copy", self.copy_path),
             ("copy_passage", "Copy passage", "copy", self.copy_passage),
             ("similar", "Find similar documents", "similar", self._similar),
+            ("caption", "Add a caption...", "quote", self._caption),
         ):
             action = self.more_menu.addAction(icons.icon(icon), text)
             action.setObjectName(f"preview_action_{name}")
@@ -274,7 +277,10 @@ class PreviewInspector(Panel):
         elif document.date > 0:
             pieces.append(date_text(document.date))
         self.place.set_full_text(place_of(document), "".join(f" · {piece}" for piece in pieces))
-        self.place.setToolTip(plain_tip("\n".join(short_path(path) for path in document.paths or (document.path,))))
+        tips = [short_path(path) for path in document.paths or (document.path,)]
+        if document.state in STATE_TIPS:
+            tips.append(STATE_TIPS[document.state])
+        self.place.setToolTip(plain_tip("\n".join(tips)))
         theme_tone = {"gone": "danger", "changed": "warn", "offline": "warn"}.get(document.state, "muted")
         self._theme.set_tone(self.place, theme_tone)
         ids = [each.passage_id for each in document.hits]
@@ -444,6 +450,10 @@ class PreviewInspector(Panel):
         if self._document is not None:
             self.similarWanted.emit(self._document)
 
+    def _caption(self) -> None:
+        if self._document is not None:
+            self.captionWanted.emit(self._document)
+
     def copy_path(self) -> None:
         """Copies the file's path."""
         if self._document is not None:
@@ -492,7 +502,8 @@ class PreviewInspector(Panel):
 
     def _fit_buttons(self) -> None:
         icons_width = 3 * (28 + 8) + 28
-        page = self._hit.page if self._hit is not None else None
+        member = self._document.member if self._document is not None else ""
+        page = self._hit.page if self._hit is not None and not member else None
         opens = (f"Open at page {page}", f"Page {page}", "Open") if page is not None else ("Open",)
         choices = [(opens[0], words) for words in ("Show in folder", "Folder", "")] + [(text, "") for text in opens[1:]]
         for text, words in choices:
@@ -502,5 +513,9 @@ class PreviewInspector(Panel):
             if need <= self.width():
                 break
         self.open_button.setAccessibleName(opens[0])
+        holder = quick_path(self._document.path.name) if self._document is not None and member else ""
+        self.open_button.setToolTip(plain_tip(f"Opens {holder}, which holds it (Enter)" if holder else
+                                              f"{opens[0]} (Enter)"))
+        self.open_button.setAccessibleDescription(f"Opens {holder}, which holds it" if holder else "")
         self.reveal_button.setAccessibleName("Show in folder")
         self.reveal_button.setToolTip(plain_tip("Show in folder (Ctrl+Enter)"))

@@ -24,6 +24,7 @@ from PySide6.QtCore import (
 
 from sbert_desktop.app.views import DocumentView, HitView, SearchView, Span
 from sbert_desktop.domain import ScoreKind, short_path
+from sbert_desktop.ui.naming import file_words, member_words
 from sbert_desktop.ui.search.text import Snippet, make_snippet, one_line
 from sbert_desktop.ui.words import counted, day
 
@@ -64,7 +65,9 @@ def date_text(seconds: float) -> str:
 
 
 def title_of(document: DocumentView) -> str:
-    """Gives what names a document in the list: a mail's subject, else the file's name."""
+    """Gives what names a document in the list: a mail's subject, container and member, else the file's name."""
+    if document.member:
+        return one_line(file_words(document.path, document.member))
     if document.format in MAIL_FORMATS and document.title:
         return one_line(document.title)
     return one_line(document.path.name) or one_line(document.title)
@@ -74,13 +77,16 @@ def heading_of(document: DocumentView) -> str:
     """Gives the document's own title where the file's name does not say it already, else ``""``."""
     title = one_line(document.title)
     plain = "".join(ch for ch in title.casefold() if ch.isalnum())
-    name = "".join(ch for ch in document.path.stem.casefold() if ch.isalnum())
+    own = member_words(document.member).rpartition("/")[2] if document.member else document.path.stem
+    name = "".join(ch for ch in own.casefold() if ch.isalnum())
+    if document.member and plain in name:  # a message is named by its subject, a file in an archive by its stem
+        return ""
     return "" if not plain or plain == name or title == title_of(document) else title
 
 
 def place_of(document: DocumentView) -> str:
     """Gives where a document lies: a mail's whole path, else the folder of the file."""
-    mail = document.format in MAIL_FORMATS and bool(document.title)
+    mail = document.format in MAIL_FORMATS and bool(document.title) and not document.member
     return short_path(document.path if mail else document.path.parent)
 
 
@@ -312,6 +318,10 @@ class ResultModel(QAbstractListModel):
             lines = [short_path(path) for path in (document.paths or (document.path,))]
             if row.kind is Kind.PASSAGE and self._hit(row).location:
                 lines.insert(0, one_line(self._hit(row).location))
+            if document.member:
+                lines.insert(0, title_of(document))
+            if document.state in STATE_TIPS:
+                lines.append(STATE_TIPS[document.state])
             return "<br>".join(f"<span>{html.escape(line)}</span>" for line in lines)
         if role == self.DocumentRole:
             return document
@@ -321,9 +331,9 @@ class ResultModel(QAbstractListModel):
     def _hit(self, row: Row) -> HitView:
         return self._documents[row.document].hits[row.hit]
 
-    def _key(self, document: DocumentView) -> tuple[int, Path, tuple[int, ...]]:
+    def _key(self, document: DocumentView) -> tuple[int, Path, str, tuple[int, ...]]:
         shown = document.hits if document.content_id in self._open else ()
-        return document.content_id, document.path, tuple(hit.passage_id for hit in shown)
+        return document.content_id, document.path, document.member, tuple(hit.passage_id for hit in shown)
 
     def _children(self, number: int) -> list[Row]:
         document = self._documents[number]
@@ -384,7 +394,12 @@ class ResultModel(QAbstractListModel):
 STATE_WORDS = {
     "changed": "changed since it was read",
     "gone": "file is gone",
-    "offline": "drive is away",
+    "offline": "drive not connected",
+}
+STATE_TIPS = {
+    "changed": "The file changed since it was read; it is queued to be read again.",
+    "gone": "The file is gone.",
+    "offline": "The drive is not connected; what is shown comes from the stored text.",
 }
 
 

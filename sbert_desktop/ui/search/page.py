@@ -15,6 +15,7 @@ from sbert_desktop.app.views import DocumentView, HitView, LibraryView, Marks, S
 from sbert_desktop.domain import Failure, Finished, JobId, Outcome
 from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.ui.bridge import Bridge
+from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.search.area import ResultArea, answer_words
 from sbert_desktop.ui.search.filters import FilterBar
 from sbert_desktop.ui.search.inspector import PreviewInspector
@@ -40,12 +41,13 @@ class SearchPage(Panel):
 
     Signals: ``statusMessage(str)`` - one sentence for the foot of the window;
     ``openRequested(str)`` - another page is wanted, by name (``library``);
-    ``inspectorWanted(bool)`` - the preview should be shown or hidden.
+    ``inspectorWanted(bool)`` - the preview should be shown or hidden; ``captionWanted(DocumentView)``.
     """
 
     statusMessage = Signal(str)
     openRequested = Signal(str)
     inspectorWanted = Signal(bool)
+    captionWanted = Signal(object)  # DocumentView
     _settingChanged = Signal(str)  # settings tell in the thread that changed them
 
     def __init__(self, commands: Commands, bridge: Bridge, theme: Theme = theme, parent: QWidget | None = None,
@@ -89,8 +91,7 @@ class SearchPage(Panel):
         self.filters.set_library(view)
         if self.stack.currentWidget() in (self.start, self.stack.empty_library):
             self._show_start()
-        if before is not None and (before.passages, before.embedded, before.documents) != (
-                view.passages, view.embedded, view.documents):
+        if before is not None and _content_of(before) != _content_of(view):
             self.library_changed()
 
     def library_changed(self) -> None:
@@ -192,6 +193,7 @@ class SearchPage(Panel):
         inspector.openWanted.connect(self._open)
         inspector.revealWanted.connect(self._reveal)
         inspector.similarWanted.connect(self._show_similar)
+        inspector.captionWanted.connect(self.captionWanted)
         inspector.statusMessage.connect(self.statusMessage)
         inspector.hitWanted.connect(self._on_hit_wanted)
         inspector.closeWanted.connect(lambda: self._set_inspector(False))
@@ -234,6 +236,7 @@ class SearchPage(Panel):
                  partial(self.sort.setCurrentIndex, number))
         make("search_meaning_only", "Search by meaning only", "", lambda: self._set_weight(0))
         make("search_words_only", "Search by words only", "", lambda: self._set_weight(100))
+        make("search_caption", "Add a caption or transcript to this result…", "", self._want_caption)
         make("search_forget", "Clear recent searches", "", self._clear_history)
 
     def actions(self) -> list[QAction]:
@@ -301,6 +304,11 @@ class SearchPage(Panel):
         self.filters.set_similar(title_of(document))
         self.session.show_similar(document.path)
 
+    def _want_caption(self) -> None:
+        document = self.list.current_document()
+        if document is not None:
+            self.captionWanted.emit(document)
+
     def _leave_similar(self) -> None:
         self.filters.set_similar("")
         self.session.show_similar(None)
@@ -312,7 +320,10 @@ class SearchPage(Panel):
 
     # ---- answers --------------------------------------------------------------------------
     def _on_answer(self, view: SearchView, quiet: bool, final: bool) -> None:
-        if not view.documents:
+        if not view.documents and quiet and self.stack.has_results and self._in_use():
+            self._hold(view, "Nothing fits any more – show")
+        elif not view.documents:
+            self._drop_waiting()
             self.model.set_view(view)
             self.stack.show_nothing(view, self._library)
             self.count.setText("No passages")
@@ -345,15 +356,21 @@ class SearchPage(Panel):
             self._drop_waiting()
             self.model.update_view(view)
             self._describe(view, True)
-        elif self._wanted_by_person(view) or not (self.list.pointer_is_over() or self.list.hasFocus()):
+        elif self._wanted_by_person(view) or not self._in_use():
             self._replace(view)
         else:
-            self._waiting = view
             count = self.model.newer(view)
-            words = f"{counted(count, 'newer hit')} – show" if count else "A better order – show"
-            self.newer.setText(words)
-            self.newer.show()
-            announce(self.newer, words)
+            self._hold(view, f"{counted(count, 'newer hit')} – show" if count else "A better order – show")
+
+    def _in_use(self) -> bool:
+        return self.list.pointer_is_over() or self.list.hasFocus()
+
+    def _hold(self, view: SearchView, words: str) -> None:
+        # nothing moves under the pointer: the new results wait behind a button
+        self._waiting = view
+        self.newer.setText(words)
+        self.newer.show()
+        announce(self.newer, words)
 
     def _wanted_by_person(self, view: SearchView) -> bool:
         # "Show more" keeps the rows above in their places, so it may grow the list under the pointer.
@@ -372,7 +389,9 @@ class SearchPage(Panel):
         self.list.verticalScrollBar().setValue(offset)
 
     def _show_waiting(self) -> None:
-        if self._waiting is not None:
+        if self._waiting is not None and not self._waiting.documents:
+            self._on_answer(self._waiting, False, True)
+        elif self._waiting is not None:
             self._replace(self._waiting)
             self.list.scrollToTop()
             self.list.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -472,8 +491,10 @@ class SearchPage(Panel):
 
     # ---- files ----------------------------------------------------------------------------
     def _open(self, document: DocumentView, hit: HitView | None) -> None:
-        self._ask(lambda: self._commands.open_file(document.path, hit.page if hit is not None else None),
-                  f"Opening {title_of(document)}")
+        # a page of what lies in a container is no page of the container
+        page = hit.page if hit is not None and not document.member else None
+        title = f"{quick_path(document.path.name)}, which holds it" if document.member else title_of(document)
+        self._ask(lambda: self._commands.open_file(document.path, page), f"Opening {title}")
 
     def _reveal(self, document: DocumentView) -> None:
         self._ask(lambda: self._commands.reveal(document.path), f"Showing {title_of(document)} in its folder")
@@ -500,3 +521,9 @@ class SearchPage(Panel):
         """Gives the file of the current result."""
         document = self.list.current_document()
         return document.path if document is not None else None
+
+
+def _content_of(view: LibraryView) -> tuple[object, ...]:
+    # a file that changed may leave every count as it was: its folder's last change tells
+    return (view.passages, view.embedded, view.documents,
+            tuple((folder.path, folder.last_change, folder.state) for folder in view.folders))

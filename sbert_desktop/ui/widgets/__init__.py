@@ -42,7 +42,7 @@ from sbert_desktop.ui.widgets.painting import (
     set_tip,
 )
 from sbert_desktop.ui.widgets.search_box import NumberBox, SearchBox
-from sbert_desktop.ui.widgets.states import Drawing, EmptyState, SkeletonList, Toast
+from sbert_desktop.ui.widgets.states import Drawing, EmptyState, Notice, SkeletonList, Toast
 from sbert_desktop.ui.widgets.text import ElidedLabel, Label
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "KeyboardFocus",
     "Label",
     "Line",
+    "Notice",
     "NumberBox",
     "Panel",
     "ProgressBar",

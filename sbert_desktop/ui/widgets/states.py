@@ -234,3 +234,46 @@ class Toast(QFrame):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         paint_box(QPainter(self), self.rect(), "raised", "muted")
+
+
+class Notice(QFrame):
+    """A sentence in the page on a soft fill, with at most one action and a way to put it away.
+
+    It stays until it is put away: for what a person has to read, not for what merely happened.
+    """
+
+    def __init__(self, object_name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        name(self, object_name, "Notice")
+        self._run: Callable[[], object] | None = None
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 8, 8)
+        row.setSpacing(12)
+        self.label = Label("", wrap=True, object_name=f"{object_name}_text")
+        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.button = Button("", size="small", object_name=f"{object_name}_action")
+        self.close_button = IconButton("close", "Dismiss", object_name=f"{object_name}_close", size=24, icon_size=16)
+        row.addWidget(self.label, 1)
+        row.addWidget(self.button)
+        row.addWidget(self.close_button)
+        self.button.clicked.connect(self._on_clicked)
+        self.close_button.clicked.connect(self.hide)
+        self.hide()
+
+    def show_text(self, text: str, *, action: str = "", run: Callable[[], object] | None = None) -> None:
+        """Shows a sentence; the button appears only with an action."""
+        self._run = run
+        self.label.setText(text)
+        self.button.setVisible(bool(action))
+        self.button.setText(action)
+        self.show()
+        announce(self, text)
+
+    def _on_clicked(self) -> None:
+        run, self._run = self._run, None
+        self.hide()
+        if run is not None:
+            run()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_box(QPainter(self), self.rect(), "warn_soft", None)
