@@ -17,7 +17,7 @@ from sbert_desktop.extraction._dates import parse_date
 from sbert_desktop.extraction._normalise import one_line
 from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._source import Source
-from sbert_desktop.extraction._xml import Container, attribute, drop, elements, local, root_of
+from sbert_desktop.extraction._xml import TEXT_LIMIT, Container, attribute, drop, elements, local, root_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _SKIPPED = frozenset(("del", "moveFrom", "delText", "instrText", "Fallback", "pPr", "rPr", "tblPr", "sectPr", "tcPr",
                       "trPr", "tblGrid", "fldData", "binData", "delInstrText", "rt"))
 _HEADING_NAME = re.compile(r"^heading (\d)$", re.IGNORECASE)
-_BAD_TITLE = re.compile(r"^(?:untitled.*|title|document\d*|microsoft word.*|slide \d+|powerpoint.*presentation|.*\.(?:docx?|pptx?|xlsx?|rtf)|\W*)$", re.IGNORECASE)
+_BAD_TITLE = re.compile(r"^(?:untitled.*|title|document\d*|microsoft word.*|slide \d+|"
+                        r"powerpoint.*presentation|.*\.(?:docx?|pptx?|xlsx?|rtf)|\W*)$", re.IGNORECASE)
 _LONG_CELL = 600
 _TITLE_LEVEL = -1
 
@@ -41,7 +42,7 @@ def read(source: Source) -> ExtractedText:
     body = container.text_of(main)
     if not body:
         raise failure("damaged")
-    out = TextBuilder("docx")
+    out = TextBuilder("docx", limit=TEXT_LIMIT)
     read_properties(container, out)
     folder = main.rpartition("/")[0]
     writer = _Writer(out, _styles(container.text_of(f"{folder}/styles.xml")))
@@ -239,12 +240,9 @@ def _is_deleted_row(row: _Element) -> bool:
 
 
 def _is_hidden(run: _Element) -> bool:
-    for properties in run[:1]:
-        if local(properties.tag) == "rPr":
-            for mark in properties:
-                if local(mark.tag) == "vanish":
-                    return attribute(mark, "val") not in {"0", "false", "off"}
-    return False
+    if not len(run) or local(run[0].tag) != "rPr":
+        return False
+    return any(local(mark.tag) == "vanish" and attribute(mark, "val") not in {"0", "false", "off"} for mark in run[0])
 
 
 def _children(element: _Element, name: str) -> Iterator[_Element]:

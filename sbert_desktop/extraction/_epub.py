@@ -15,7 +15,7 @@ from sbert_desktop.extraction._html import write_html
 from sbert_desktop.extraction._normalise import one_line
 from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._source import Source
-from sbert_desktop.extraction._xml import Container, attribute, local, root_of
+from sbert_desktop.extraction._xml import TEXT_LIMIT, Container, attribute, local, root_of
 
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]{2,40})""")
 _EMPTY_TAG = re.compile(r"<(title|script|style|iframe|textarea|div|span|p|a|i|b|em|strong|td|th|li|section|h[1-6])"
@@ -49,7 +49,8 @@ def read(source: Source) -> ExtractedText:
     if not package.chapters:
         raise failure("damaged")
     _refuse_protected(container, package.chapters)
-    out = TextBuilder("epub", title=package.title, date=package.date, metadata=package.metadata)
+    out = TextBuilder("epub", title=package.title, date=package.date, metadata=package.metadata,
+                      limit=TEXT_LIMIT)
     for name in package.chapters:
         out.reset_headings()
         write_html(_page(container.text_of(name)), out)

@@ -19,6 +19,7 @@ from sbert_desktop.extraction._encoding import decode, is_binary
 from sbert_desktop.extraction._normalise import one_line
 from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._source import Source, suffix_of
+from sbert_desktop.extraction._xml import TEXT_LIMIT
 
 TIME_LIMIT = 45.0
 """Seconds for one conversion; the first start of a fresh profile takes about one."""
@@ -131,7 +132,7 @@ def properties(data: bytes) -> TextBuilder:
 
     import olefile
 
-    out = TextBuilder("ole")
+    out = TextBuilder("ole", limit=TEXT_LIMIT)
     try:
         with olefile.OleFileIO(io.BytesIO(data)) as ole:
             found = ole.get_metadata()
@@ -143,9 +144,9 @@ def properties(data: bytes) -> TextBuilder:
     def text(value: object) -> str:
         if isinstance(value, bytes):
             try:
-                value = value.decode(codec, "replace")
+                return one_line(value.decode(codec, "replace").rstrip("\0"))
             except LookupError:
-                value = value.decode("cp1252", "replace")
+                return one_line(value.decode("cp1252", "replace").rstrip("\0"))
         return one_line(value.rstrip("\0")) if isinstance(value, str) else ""
 
     title = text(found.title)

@@ -104,7 +104,7 @@ def _number(value: float, section: str) -> str:
 def _moment(value: float, code: str, shift: int) -> str:
     bare = _bare(_sections(code)[0])
     has_day = "d" in bare or "y" in bare or ("m" in bare and "h" not in bare and "s" not in bare)
-    if not has_day or "[" in code and re.search(r"\[(?:h+|m+|s+)\]", code.lower()):
+    if not has_day or ("[" in code and re.search(r"\[(?:h+|m+|s+)\]", code.lower())):
         seconds = round(abs(value) * 86400)
         if seconds > 360_000_000:
             return ""

@@ -17,7 +17,7 @@ from sbert_desktop.extraction._normalise import one_line
 from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._sheets import SheetWriter
 from sbert_desktop.extraction._source import Source, suffix_of
-from sbert_desktop.extraction._xml import Container, attribute, drop, elements, local, root_of
+from sbert_desktop.extraction._xml import TEXT_LIMIT, Container, attribute, drop, elements, local, root_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -42,7 +42,7 @@ def read(source: Source) -> ExtractedText:
     Raises:
         ExtractionError: ``damaged``, ``encrypted``, ``too-large`` or ``empty``.
     """
-    out = TextBuilder(_format(source))
+    out = TextBuilder(_format(source), limit=TEXT_LIMIT)
     if source.data[:2] == b"PK":
         container = Container(source.data)
         if b"encryption-data" in container.part("META-INF/manifest.xml"):
@@ -76,7 +76,7 @@ def read(source: Source) -> ExtractedText:
 def _format(source: Source) -> str:
     """Tells the kind by what the content calls its body; the suffix may lie."""
     head = source.data[:4096]
-    if b"PK" == head[:2]:
+    if head[:2] == b"PK":
         for sign, name in ((b"opendocument.spreadsheet", "ods"), (b"opendocument.presentation", "odp"),
                            (b"opendocument.graphics", "odp"), (b"opendocument.text", "odt")):
             if sign in head[:200]:

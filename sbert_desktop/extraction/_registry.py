@@ -87,7 +87,12 @@ FORMATS: tuple[Format, ...] = (
     Format("ppt", "_legacy", "ppt pps", textual=False),
     Format("iwork", "_legacy", "pages numbers key", textual=False, function="read_iwork"),
     Format("encrypted-office", "_locked", "", textual=False),
-    Format("eml", "_mail", "eml emlx mht mhtml", textual=False),
+    Format("eml", "_mail", "eml emlx", textual=False, container=True),
+    Format("mht", "_mail", "mht mhtml", textual=False, function="read_page"),
+    Format("mbox", "_mbox", "mbox mbx", textual=False, container=True, growing=True),
+    Format("msg", "_msg", "msg oft", textual=False, container=True),
+    Format("tnef", "_tnef", "tnef", textual=False, container=True),
+    Format("mail-store", "_msg", "pst ost dbx", textual=False, function="read_store", growing=True),
     Format("zip", "_archive", "zip", textual=False, container=True),
     Format("tar", "_archive", "tar tgz tbz tbz2 txz tlz", textual=False, container=True),
     Format("gz", "_archive", "gz bz2 xz lzma", textual=False, container=True),
@@ -104,8 +109,10 @@ _NAMES = {"readme": "txt", "license": "txt", "licence": "txt", "copying": "txt",
           "jenkinsfile": "code", "vagrantfile": "code", "cmakelists": "code"}
 _HTML = re.compile(rb"^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)*"
                    rb"<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
-_MAIL = re.compile(rb"^(?:(?:Return-Path|Received|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|"
-                   rb"X-[\w-]+):[^\n]*\n(?:[ \t][^\n]*\n)*){3}", re.IGNORECASE)
+_MAIL = re.compile(rb"\A(?:\xef\xbb\xbf)?(?:[A-Za-z][A-Za-z0-9-]{0,60}:[^\n]{0,2000}\n(?:[ \t][^\n]*\n)*){3,}")
+_MAIL_NAMES = re.compile(rb"^(Return-Path|Received|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version):",
+                         re.IGNORECASE | re.MULTILINE)
+_MAILDIR = re.compile(r"^\d{6,}\.[\w=,+-]+\.[^/]+$")  # 1700000000.M1P2.host:2,S
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _IN_ZIP = frozenset(("docx", "pptx", "xlsx", "xls", "odt", "ods", "odp", "epub"))
 _MIME_SIGNS = ((b"application/epub+zip", "epub"), (b"opendocument.text", "odt"), (b"opendocument.spreadsheet", "ods"),
@@ -142,17 +149,33 @@ def format_of(path: Path, head: bytes, whole: bytes | BinaryIO | None = None) ->
         return archive
     if head.startswith(b"{\\rtf"):
         return "rtf"
+    if mail := _mail_format(path.name, head, told):
+        return mail
     if told is not None and not BY_NAME[told].textual:
         return told
     if is_binary(head):
         return None
     if told in {"txt", None} and _HTML.match(head):
         return "html"
-    if told is None and _MAIL.match(head) and suffix in {"", "mail", "msg"}:
-        return "eml"
     if told is None and (not suffix or (path.name.lower().split(".")[0] in _NAMES and suffix.isdigit())):
         return _NAMES.get(path.name.lower().split(".")[0], "txt")
     return told
+
+
+def _mail_format(name: str, head: bytes, told: str | None) -> str | None:
+    """Tells mailboxes and mails without a suffix of their own (Thunderbird, Maildir) by their first lines."""
+    if head.startswith(b"From ") and told in {None, "txt", "mbox"}:
+        from sbert_desktop.extraction._mbox import looks_like_mailbox
+
+        if looks_like_mailbox(head):
+            return "mbox"
+    elif head.startswith(b"\x78\x9f\x3e\x22"):
+        return "tnef"
+    elif told is None or _MAILDIR.match(name):
+        match = _MAIL.match(head)
+        if match and len({found.lower() for found in _MAIL_NAMES.findall(match[0])}) >= 2:
+            return "eml"
+    return None
 
 
 _COMPRESSED = (b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\0", b"\x5d\0\0", b"7z\xbc\xaf\x27\x1c")

@@ -15,7 +15,7 @@ from sbert_desktop.extraction._docx import drawing_text, main_part, read_propert
 from sbert_desktop.extraction._numbers import BUILT_IN, general, show
 from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._source import Source
-from sbert_desktop.extraction._xml import Container, attribute, drop, elements, local, root_of
+from sbert_desktop.extraction._xml import TEXT_LIMIT, Container, attribute, drop, elements, local, root_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -37,7 +37,7 @@ def read(source: Source) -> ExtractedText:
     book = _Book(container, main_part(container, "xl/workbook.xml"))
     if not book.sheets:
         raise failure("damaged")
-    out = TextBuilder("xlsx")
+    out = TextBuilder("xlsx", limit=TEXT_LIMIT)
     read_properties(container, out)
     hidden = 0
     for name, state, place in book.sheets:

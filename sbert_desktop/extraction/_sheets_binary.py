@@ -20,7 +20,7 @@ from sbert_desktop.extraction._numbers import general
 from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._sheets import SheetWriter
 from sbert_desktop.extraction._source import Source
-from sbert_desktop.extraction._xml import Container, attribute, drop, elements, local
+from sbert_desktop.extraction._xml import TEXT_LIMIT, Container, attribute, drop, elements, local
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
@@ -40,7 +40,7 @@ def read(source: Source) -> ExtractedText:
         ExtractionError: ``damaged``, ``encrypted``, ``too-large``, ``needs-program`` or ``empty``.
     """
     if source.data.startswith(b"PK"):
-        return _read_workbook(source.data, TextBuilder("xlsb"))
+        return _read_workbook(source.data, TextBuilder("xlsb", limit=TEXT_LIMIT))
     if source.data.startswith(OLE):
         data = unlocked(source)
         out = properties(data)

@@ -10,7 +10,7 @@ from sbert_desktop.extraction._docx import drawing_text, main_part, read_propert
 from sbert_desktop.extraction._normalise import one_line
 from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._source import Source
-from sbert_desktop.extraction._xml import Container, attribute, elements, local, root_of
+from sbert_desktop.extraction._xml import TEXT_LIMIT, Container, attribute, elements, local, root_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -29,7 +29,7 @@ def read(source: Source) -> ExtractedText:
     """
     container = Container(source.data)
     main = main_part(container, "ppt/presentation.xml")
-    out = TextBuilder("pptx")
+    out = TextBuilder("pptx", limit=TEXT_LIMIT)
     read_properties(container, out)
     slides = _slides(container, main)
     if not slides:

@@ -21,6 +21,8 @@ MEMBER_LIMIT = 20_000
 RATIO, RATIO_FREE = 200, 10 * 1024 * 1024
 """One document: 512 MB unpacked in all, 200:1 beyond 10 MB (RELIABILITY R12). Its parts are not members that somebody
 put there: a long book or a deck of slides has over 2,000 of them, and only those with text are ever unpacked."""
+TEXT_LIMIT = 64 * 1024 * 1024
+"""Bytes of text that one packed document gives: a few kilobytes can repeat a string a million times."""
 _LOCAL = struct.Struct("<4s5H3I2H")
 
 
