@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from sbert_desktop.extraction._budget import Budget
 from sbert_desktop.extraction._problems import failure
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 
 class Source:
@@ -64,13 +67,46 @@ class Source:
             return stream.read(count)
 
     def stream(self) -> BinaryIO:
-        """Gives a seekable stream from its beginning on. One at a time: close it before the next one."""
+        """Gives a seekable stream from its beginning on; each has a place of its own. Not for several threads."""
         if self._data is not None:
             return io.BytesIO(self._data)
         assert self._file is not None
-        stream = os.fdopen(os.dup(self._file), "rb", buffering=1 << 16)
-        stream.seek(0)
-        return stream
+        return cast(BinaryIO, io.BufferedReader(_Reading(self._file), 1 << 16))
+
+
+class _Reading(io.RawIOBase):
+    """Reads an open file from its own place, whatever else reads it; closing it leaves the file open."""
+
+    def __init__(self, file: int) -> None:
+        super().__init__()
+        self._file = file
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at}.get(whence)
+        if start is None:
+            start = os.fstat(self._file).st_size
+        if start + offset < 0:
+            raise ValueError("negative seek position")
+        self._at = start + offset
+        return self._at
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer)
+        os.lseek(self._file, self._at, os.SEEK_SET)
+        data = os.read(self._file, len(view))
+        view[: len(data)] = data
+        self._at += len(data)
+        return len(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,25 +169,3 @@ def why(error: OSError) -> str:
     if error.errno == errno.EISDIR:
         return "This is not a regular file."
     return f"The file could not be opened ({error.strerror or 'unknown reason'})."
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """Bytes with the size and time that the file had before and after they were read."""
-
-    data: bytes
-    size: int
-    mtime_ns: int
-    steady: bool
-
-
-def read_file(path: Path, size_limit: int) -> Opened:
-    """Reads a regular file as a whole.
-
-    Raises:
-        ExtractionError: ``unreadable`` or ``too-large``.
-    """
-    with open_file(path) as opened:
-        check_size(opened.size, size_limit)
-        data = Source(path.name, file=opened.file).data
-        return Opened(data, opened.size, opened.mtime_ns, opened.steady() and len(data) == opened.size)
