@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import ctypes
 import re
+import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
+from typing import Any, cast
 
 from sbert_desktop.extraction._pdf_rtl import RIGHT_TO_LEFT, in_logical_order, split_at_scripts
 
 _WORD = re.compile(r"[^\s\ufffe\ufffd\x00-\x1f]+|\ufffd+")
+Box = tuple[float, float, float, float]
+"""Left, right, bottom, top."""
 _QUARTER = 1.5707963267948966
 HYPHEN_MARKS = "\ufffe\x02"
 """What pdfium puts in place of a hyphen at a line's end, where it joined the two halves of a word."""
@@ -119,31 +123,45 @@ class Boxes:
         import pypdfium2.raw as pdfium
 
         self._raw = raw
-        self._rect = pdfium.FS_RECTF()
-        self._pointer = ctypes.byref(self._rect)
-        self._get = pdfium.FPDFText_GetLooseCharBox
         self._angle = pdfium.FPDFText_GetCharAngle
         self._width, self._height = width, height
         ways = Counter(self._way(at * count // 12) for at in range(12 if count > 12 else count))
         self.turn = ways.most_common(1)[0][0] if ways else 0
+        self.box = self._reader(pdfium)
 
     @property
     def size(self) -> tuple[float, float]:
         """Width and height of the page as it is read."""
         return (self._height, self._width) if self.turn % 2 else (self._width, self._height)
 
-    def box(self, index: int) -> tuple[float, float, float, float]:
-        """Gives left, right, bottom, top of a character."""
-        self._get(self._raw, index, self._pointer)
-        rect = self._rect
-        if not self.turn:
-            return rect.left, rect.right, rect.bottom, rect.top
-        if self.turn == 1:
-            return self._height - rect.top, self._height - rect.bottom, rect.left, rect.right
-        if self.turn == 2:
-            return (self._width - rect.right, self._width - rect.left, self._height - rect.top,
-                    self._height - rect.bottom)
-        return rect.bottom, rect.top, self._width - rect.right, self._width - rect.left
+    def _reader(self, pdfium: Any) -> Callable[[int], Box]:
+        """Gives the function that gives left, right, bottom, top of a character.
+
+        It is called over a thousand times a page: the checks that ctypes makes of arguments would cost more than
+        what pdfium does.
+        """
+        place = ctypes.cast(pdfium.FPDFText_GetLooseCharBox, ctypes.c_void_p).value
+        assert place is not None
+        get = ctypes.PYFUNCTYPE(ctypes.c_int)(place)
+        rect = pdfium.FS_RECTF()
+        raw, there = ctypes.cast(cast(Any, self._raw), ctypes.c_void_p), ctypes.c_void_p(ctypes.addressof(rect))
+        values, unpack = memoryview(rect).cast("B"), struct.Struct("4f").unpack
+        wide, high = self._width, self._height
+
+        def level(index: int) -> Box:
+            get(raw, index, there)
+            left, top, right, bottom = unpack(values)
+            return left, right, bottom, top
+
+        def turned(index: int) -> Box:
+            left, right, bottom, top = level(index)
+            if self.turn == 1:
+                return high - top, high - bottom, left, right
+            if self.turn == 2:
+                return wide - right, wide - left, high - top, high - bottom
+            return bottom, top, wide - right, wide - left
+
+        return turned if self.turn else level
 
     def upright(self, index: int) -> bool:
         """Tells whether a character is written in the direction of most of the page."""
@@ -161,16 +179,33 @@ def read_lines(page: Page, boxes: Boxes) -> list[Line]:
     line: Line | None = None
     last = (0.0, 0.0, 0.0, 0.0)
     previous_end = 0
+    box = boxes.box
+    pieced: set[int] = set()  # lines whose text is not the file's as it stands
     for start, end in _words(page, boxes):
-        left, right, bottom, top = boxes.box(start)
+        here = left, right, bottom, top = box(start)
         if end - start > 1:
-            far = boxes.box(end - 1)
-            left, right = min(left, far[0]), max(right, far[1])
+            far = box(end - 1)
+            if far[1] > right:
+                right = far[1]
+            if far[0] < left:
+                left = far[0]
+            here = left, right, bottom, top
+        if (line is not None and start == previous_end + 1 and line.upright and bottom == last[2] and top == last[3]
+                and text[previous_end] == " " and -0.5 < (left - last[1]) / ((top - bottom) or 1.0) < 1.5
+                and text[start] < "\u2e80"):  # goes on after a space, in the same size: nearly always
+            line.words.append((start, end))
+            line.breaks.append(True)
+            if right > line.right:
+                line.right = right
+            if left < line.left:
+                line.left = left
+            last, previous_end = here, end
+            continue
         between = text[previous_end:start]
         hyphen = between != " " and any(mark in between for mark in HYPHEN_MARKS)
         if line is not None and not hyphen:
             broken = between != " " and ("\n" in between or "\r" in between)
-            spaced = _joins(line, last, (left, right, bottom, top), broken, bool(between))
+            spaced = _joins(line, last, here, broken, bool(between))
             if spaced and between != "" and IDEOGRAPHS.match(text[start]) and IDEOGRAPHS.match(text[previous_end - 1]):
                 spaced = left - last[1] > 0.7 * (top - bottom) and not broken
             if spaced is not None:
@@ -179,27 +214,35 @@ def read_lines(page: Page, boxes: Boxes) -> list[Line]:
                 line.left, line.right = min(line.left, left), max(line.right, right)
                 if top - bottom > line.height * 1.05:
                     line.bottom, line.top = bottom, top
-                last, previous_end = (left, right, bottom, top), end
+                pieced.add(id(line))
+                last, previous_end = here, end
                 continue
         if line is not None:
             line.hyphen = hyphen
         line = Line(page.number, [(start, end)], [True], left, right, bottom, top, upright=boxes.upright(start),
                     rightwards=not _RTL.search(text, start, end + 40))
         lines.append(line)
-        last, previous_end = (left, right, bottom, top), end
+        last, previous_end = here, end
     if line is not None and any(mark in text[previous_end : previous_end + 3] for mark in HYPHEN_MARKS):
         line.hyphen = True
-    orders = page.orders
     for entry in lines:
         if not entry.rightwards:
-            in_logical_order(entry.words, entry.breaks, text, boxes.box)
-        entry.text = "".join(
-            (" " if gap and at else "") + ("".join(map(text.__getitem__, orders[start])) if start in orders
-                                           else text[start:end])
-            for at, ((start, end), gap) in enumerate(zip(entry.words, entry.breaks, strict=True)))
+            in_logical_order(entry.words, entry.breaks, text, box)
+        if id(entry) in pieced or page.orders:
+            entry.text = _text_of(entry, page)
+        else:
+            entry.text = text[entry.words[0][0] : entry.words[-1][1]]
         if not entry.hyphen and len(entry.text) > 2 and entry.text[-1] in "-\u2010" and entry.text[-2].isalpha():
             entry.hyphen = True
     return lines
+
+
+def _text_of(line: Line, page: Page) -> str:
+    text, orders = page.characters, page.orders
+    return "".join(
+        (" " if gap and at else "") + ("".join(map(text.__getitem__, orders[start])) if start in orders
+                                       else text[start:end])
+        for at, ((start, end), gap) in enumerate(zip(line.words, line.breaks, strict=True)))
 
 
 def _words(page: Page, boxes: Boxes) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,8 @@ from sbert_desktop.extraction._pdf_layout import IDEOGRAPHS, Line, Page, Paragra
 
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_PARTED = re.compile(r"\w*(?:[\ufffe\x02]|[-\u2010]\s*[\r\n])\s*\w*")
+_PARTED = re.compile(r"[\ufffe\x02]|[-\u2010]\s*[\r\n]\s*")
+_LAST_PIECE, _FIRST_PIECE = re.compile(r"\w+$"), re.compile(r"^\s*\w+")
 _TERMINAL = re.compile(r"[.!?:;,。！？][\"'”’»)\]」]*$")
 _NUMBERING = re.compile(r"^(?:(\d{1,2}(?:\.\d{1,2}){0,4})\.?|[IVXLC]{1,6}\.|[A-Z](?:\.\d{1,2}){0,3}\.?)\s+\S")
 _NUMBERED = re.compile(r"^(?:(?:chapter|section|part|appendix|kapitel|abschnitt|teil|anhang|chapitre)\s+)?"
@@ -176,9 +177,16 @@ def _furniture(pages: Sequence[Page]) -> set[int]:
 
 
 def _count_words(pages: Sequence[Page], words: Counter[str]) -> None:
-    """Counts the words of the document, to tell hyphenation from hyphens."""
+    """Counts the words of the document, those parted at a line's end left out, to tell hyphenation from hyphens."""
     for page in pages:
-        words.update(word.lower() for word in _WORDS.findall(_PARTED.sub(" ", page.characters)))
+        pieces = _PARTED.split(page.characters.lower())
+        for number, piece in enumerate(pieces):
+            if number:
+                piece = _FIRST_PIECE.sub("", piece)
+            if number < len(pieces) - 1:
+                tail = piece[-60:]
+                piece = piece[: len(piece) - len(tail)] + _LAST_PIECE.sub("", tail)
+            words.update(_WORDS.findall(piece))
 
 
 def _runs_over(before: Paragraph, after: Paragraph) -> bool:
