@@ -112,6 +112,12 @@ SCHEMA: tuple[Setting, ...] = (
     ),
     Setting("indexing.hidden", False, "Include hidden files", "Read files and folders whose name starts with a dot."),
     Setting(
+        "indexing.watch",
+        True,
+        "Watch folders",
+        "Read new and changed files within seconds, as long as the window is open.",
+    ),
+    Setting(
         "indexing.exclude",
         DEFAULT_EXCLUDE,
         "Leave out everywhere",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sbert_desktop.app.reporting import Reporter
@@ -19,6 +20,42 @@ _ENCODE_CHARS_CONSOLE = 160_000
 _WORDS_ONLY_TOKENS = 254
 _WORDS_ONLY = EncoderInfo("words-only", "words only", 1, 256, "none", "none", "none", "none")
 """Stands for the encoder while there is no model: its space never gets a vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cutter:
+    """The encoder in force as far as texts are cut for it."""
+
+    info: EncoderInfo
+    tokenizer: Tokenizer
+    rules: SplitRules
+
+    def split(self, text: ExtractedText) -> list[Passage]:
+        """Cuts a text by the rules in force."""
+        from sbert_desktop.extraction import split
+
+        return split(text, self.rules, self.tokenizer)
+
+    def use(self, writer: Writer) -> None:
+        """Makes the encoder's space the one that new passages go to."""
+        writer.use_space(self.info, self.tokenizer.key, self.rules)
+
+
+def cutter_of(session: Session, encoder: Encoder | None) -> Cutter:
+    """Gives the cutter of an encoder; without one, texts are cut for words only."""
+    if encoder is not None:
+        return Cutter(encoder.info, encoder.tokenizer, session.rules(encoder))
+    from sbert_desktop.encoder.hashing import HashingEncoder
+
+    return Cutter(_WORDS_ONLY, HashingEncoder().tokenizer, SplitRules(max_tokens=_WORDS_ONLY_TOKENS))
+
+
+def cutter_in_force(session: Session) -> Cutter:
+    """Gives the cutter of the session's encoder, waiting until that is prepared."""
+    try:
+        return cutter_of(session, session.encoder())
+    except EncoderError:
+        return cutter_of(session, None)
 
 
 class Embedding:
@@ -41,7 +78,7 @@ class Embedding:
         self._writer = writer
         self._context = context
         self._report = reporter
-        self._split_with: tuple[Tokenizer, SplitRules] | None = None
+        self._cutter: Cutter | None = None
         self._encoder: Encoder | None = None
         self._nothing_pending = False
 
@@ -53,7 +90,7 @@ class Embedding:
     @property
     def prepared(self) -> bool:
         """Says whether texts can be cut."""
-        return self._split_with is not None
+        return self._cutter is not None
 
     def look_again(self) -> None:
         """Forgets that nothing waited."""
@@ -73,13 +110,10 @@ class Embedding:
         try:
             encoder = self._session.encoder()
         except EncoderError as error:
-            from sbert_desktop.encoder.hashing import HashingEncoder
-
             self._report.tally.notice(f"{error.message} Only words can be searched until there is a model.")
             active = self._library.active_space()
             if unread or (active is not None and active.fingerprint == _WORDS_ONLY.fingerprint):
-                rules = SplitRules(max_tokens=_WORDS_ONLY_TOKENS)
-                self._cut_with(_WORDS_ONLY, HashingEncoder().tokenizer, rules)
+                self._cut_with(cutter_of(self._session, None))
             return
         self._use(encoder)
 
@@ -91,14 +125,14 @@ class Embedding:
 
     def _use(self, encoder: Encoder) -> None:
         self._encoder = self._report.encoder = encoder
-        self._cut_with(encoder.info, encoder.tokenizer, self._session.rules(encoder))
+        self._cut_with(cutter_of(self._session, encoder))
         for notice in encoder.info.notices:
             self._report.tally.notice(notice)
 
-    def _cut_with(self, info: EncoderInfo, tokenizer: Tokenizer, rules: SplitRules) -> None:
+    def _cut_with(self, cutter: Cutter) -> None:
         """Makes a space the active one and cuts every stored text that was not cut for it yet."""
-        self._split_with = (tokenizer, rules)
-        self._writer.use_space(info, tokenizer.key, rules)
+        self._cutter = cutter
+        cutter.use(self._writer)
         for content in self._writer.resegment_needed():
             self._context.check()
             self._writer.put_passages(content, self.split(self._library.text_of(content)))
@@ -106,12 +140,9 @@ class Embedding:
 
     def split(self, text: ExtractedText) -> list[Passage]:
         """Cuts a text by the rules in force."""
-        from sbert_desktop.extraction import split
-
-        assert self._split_with is not None
-        tokenizer, rules = self._split_with
+        assert self._cutter is not None
         self._nothing_pending = False
-        return split(text, rules, tokenizer)
+        return self._cutter.split(text)
 
     def encode_some(self) -> None:
         """Encodes the newest documents without vectors; whole documents are committed together."""

@@ -1,8 +1,9 @@
 """``App``: the commands of the window on lanes; nothing here waits in the caller's thread.
 
-Four lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
-*viewer* (previews, opening files: a page that takes seconds must not hold up a search) and
-*helper* (state, lists, estimates). See docs/adr/0008-lanes.md.
+Five lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
+*viewer* (previews, opening files: a page that takes seconds must not hold up a search),
+*helper* (state, lists, estimates) and *errand* (waits for small changes, which whoever holds the writer
+does between two steps). See docs/adr/0008-lanes.md.
 """
 
 from __future__ import annotations
@@ -11,16 +12,23 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sbert_desktop.app import estimating, indexing, overview, preview, searching
+from sbert_desktop.app import embedding, estimating, indexing, overview, preview, problems, searching
+from sbert_desktop.app.live import Live
 from sbert_desktop.app.session import Session, sample_folder
-from sbert_desktop.app.views import HitView, Marks, Span
-from sbert_desktop.domain import Event, JobContext, JobId, Mode, Query
+from sbert_desktop.app.views import CaptionView, HitView, LeftOutView, Marks, ProblemView, Span, UnlockView
+from sbert_desktop.domain import Event, FolderRules, JobContext, JobId, Mode, Query
 from sbert_desktop.errors import Cancelled, UsageError
 from sbert_desktop.jobs import Jobs
 from sbert_desktop.settings import Settings
 
+if TYPE_CHECKING:
+    from sbert_desktop.library import Writer
+
+_LANES = ("writer", "reader", "viewer", "helper", "errand")
 _TYPING_SECONDS = 1.0
 _SWITCH_SECONDS = 0.001
 _HISTORY_AFTER = 2.0
@@ -45,11 +53,12 @@ class App:
             library, self.settings, interactive=True, notify=self._on_notice, on_encoder=self._on_encoder
         )
         _ = self._session.library  # opened here, so that whoever makes the program hears why it cannot be opened
-        self._jobs = Jobs(lambda event: self._post(event), lanes=("writer", "reader", "viewer", "helper"))
+        self._jobs = Jobs(lambda event: self._post(event), lanes=_LANES)
+        self._live = Live(self._session, self._jobs, self._submit_index)
         self._lock = threading.Lock()
         self._history: list[str] = []
         self._asked: tuple[str, float] = ("", 0.0)
-        self._index_job: JobId | None = None
+        self._requests: dict[JobId, indexing.IndexRequest] = {}
         self._connected = False
         self._closed = False
 
@@ -61,8 +70,7 @@ class App:
         self._connected = True
         self._session.start_encoder()
         self._jobs.submit("helper", "history", self._load_history)
-        if self.settings.flag("indexing.check_at_start"):
-            self._jobs.submit("helper", "start", self._check_at_start)
+        self._jobs.submit("helper", "start", self._begin)
 
     # ------------------------------------------------------------- library
 
@@ -130,6 +138,7 @@ class App:
                     if record.state == "leaving":
                         writer.remove_folder(record.id)
                 writer.commit()
+            self._live.follow()
             return overview.library_view(self._session)
 
         return self._jobs.submit("writer", "remove", work)
@@ -137,6 +146,104 @@ class App:
     def problems(self) -> JobId:
         """Lists problems."""
         return self._jobs.submit("helper", "problems", lambda context: overview.problem_views(self._session))
+
+    def left_out(self) -> JobId:
+        """Lists what rules leave out."""
+
+        def work(context: JobContext) -> object:
+            from sbert_desktop.app.left_out import run_left_out
+
+            return run_left_out(self._session, context)
+
+        return self._jobs.submit("viewer", "left-out", work, key="left-out")
+
+    def check(self, paths: Sequence[Path]) -> JobId:
+        """Looks for changes below these paths."""
+        return self._live.check(paths)
+
+    def retry(self, paths: Sequence[Path]) -> JobId:
+        """Reads files again."""
+        return self._live.check((), retry=paths)
+
+    def ignore(self, paths: Sequence[Path], *, ignored: bool = True) -> JobId:
+        """Takes files off the list of problems, or puts them back."""
+        chosen = tuple(paths)
+
+        def work(context: JobContext) -> object:
+            def change(writer: Writer) -> None:
+                writer.set_ignored(chosen, ignored)
+                writer.commit()
+
+            self._live.errand(change, context)
+            return overview.problem_views(self._session)
+
+        return self._jobs.submit("errand", "problems", work)
+
+    def recognise(self, paths: Sequence[Path]) -> JobId:
+        """Recognises the text of scans and pictures."""
+        return self._index(indexing.IndexRequest(recognise=tuple(paths)))
+
+    def unlock(self, path: Path, password: str, *, keep: bool, member: str = "") -> JobId:
+        """Opens a protected file; the password is nowhere kept."""
+
+        def work(context: JobContext) -> object:
+            opened = problems.open_locked(self._session, path, password, context, member=member)
+            if not (keep and opened.view.opened):
+                return opened.view
+            cutter = embedding.cutter_in_force(self._session)
+
+            def store(writer: Writer) -> UnlockView:
+                return problems.keep_opened(self._session, writer, cutter, opened)
+
+            view = self._live.errand(store, context)
+            self._live.check([path])  # its passages get their vectors
+            return view
+
+        return self._jobs.submit("errand", "unlock", work)
+
+    def caption(self, path: Path, member: str = "") -> JobId:
+        """Reads the person's own words about a file."""
+        return self._jobs.submit(
+            "helper", "caption", lambda context: problems.caption_view(self._session, path, member), key="caption"
+        )
+
+    def set_caption(self, path: Path, text: str, member: str = "") -> JobId:
+        """Stores them."""
+
+        def work(context: JobContext) -> object:
+            cutter = embedding.cutter_in_force(self._session)
+
+            def store(writer: Writer) -> CaptionView:
+                return problems.store_caption(writer, cutter, path, text, member)
+
+            view = self._live.errand(store, context)
+            self._live.check([path])
+            return view
+
+        return self._jobs.submit("errand", "caption", work)
+
+    def set_rules(self, folder: Path, rules: FolderRules) -> JobId:
+        """Sets what of a folder is read, then checks it; a running indexing steps aside and goes on after."""
+        return self._first(indexing.IndexRequest(folder=folder, rules=rules, keep_leaving=True))
+
+    def locate(self, folder: Path, place: Path) -> JobId:
+        """Says where a folder that is offline lies now."""
+        return self._first(indexing.IndexRequest(folder=folder, place=place, keep_leaving=True))
+
+    def export_problems(self, target: Path, rows: Sequence[ProblemView | LeftOutView]) -> JobId:
+        """Writes rows as CSV."""
+        chosen = tuple(rows)
+        return self._jobs.submit("helper", "export", lambda context: problems.write_problems(target, chosen))
+
+    def programs(self) -> JobId:
+        """Looks for Tesseract and LibreOffice."""
+
+        def work(context: JobContext) -> object:
+            from sbert_desktop.app.asking import find_programs
+
+            return find_programs(self._session)
+
+        return self._jobs.submit("viewer", "programs", work, key="programs")
 
     def recent(self, limit: int = 200) -> JobId:
         """Lists the documents read last."""
@@ -155,7 +262,7 @@ class App:
 
         def work(context: JobContext) -> object:
             self._session.hold_bulk(_TYPING_SECONDS)
-            view = searching.run_search(self._session, query, wait_for_model=False)
+            view = searching.run_search(self._session, query, wait_for_model=False, on_stale=self._live.changed)
             self._session.hold_bulk(_TYPING_SECONDS)
             context.check()
             context.partial(view)
@@ -174,7 +281,10 @@ class App:
         """Finds documents like this one."""
         self.typing()
         return self._jobs.submit(
-            "reader", "search", lambda context: searching.run_similar(self._session, path, top=top), key="search"
+            "reader",
+            "search",
+            lambda context: searching.run_similar(self._session, path, top=top, on_stale=self._live.changed),
+            key="search",
         )
 
     def preview(self, hit: HitView, *, page: int | None = None, width: int = 704) -> JobId:
@@ -239,23 +349,47 @@ class App:
             return
         self._closed = True
         self._flush_history()
+        self._live.stop()
         self._jobs.close(timeout)
         self._session.close()
 
     # ------------------------------------------------------------- within
 
     def _index(self, request: indexing.IndexRequest) -> JobId:
-        job = self._jobs.submit("writer", "index", lambda context: indexing.run_index(self._session, request, context))
-        self._index_job = job
+        return self._submit_index(request, lambda context: self._live.run(request, context))
+
+    def _submit_index(self, request: indexing.IndexRequest, work: Callable[[JobContext], object]) -> JobId:
+        job = self._jobs.submit("writer", "index", work)
+        with self._lock:
+            running = set(self._jobs.ids("writer"))
+            self._requests = {known: old for known, old in self._requests.items() if known in running}
+            self._requests[job] = request
         return job
 
     def _indexing(self) -> bool:
         return "index" in self._jobs.kinds("writer")
 
-    def _folder_state(self, folder: Path, state: str) -> JobId:
-        interrupted = self._indexing()
-        if interrupted:
+    def _step_aside(self) -> list[indexing.IndexRequest]:
+        """Cancels what indexes or waits to; gives what has to be begun again after."""
+        with self._lock:
+            waiting = self._jobs.ids("writer")
+            stopped = [request for job, request in self._requests.items() if job in waiting]
+        if stopped:
             self._jobs.cancel_kind("writer", "index")
+        again = [replace(request, keep_leaving=True) for request in stopped if request != indexing.IndexRequest()]
+        plain = [indexing.IndexRequest(keep_leaving=True)] if stopped else []
+        return [*(request for request in again if not request.empty), *plain]
+
+    def _first(self, request: indexing.IndexRequest) -> JobId:
+        """Runs a request ahead of the others."""
+        after = self._step_aside()
+        job = self._index(request)
+        for other in after:
+            self._index(other)
+        return job
+
+    def _folder_state(self, folder: Path, state: str) -> JobId:
+        after = self._step_aside()
 
         def work(context: JobContext) -> object:
             library = self._session.library
@@ -265,15 +399,24 @@ class App:
                     raise UsageError("folder-unknown", f"{folder.name} is not in the library.", "")
                 writer.set_folder_state(record.id, state)
                 writer.commit()
+            self._live.follow()
             return overview.library_view(self._session)
 
         job = self._jobs.submit("writer", "remove", work)
-        if (interrupted or state == "active") and not self._closed:
-            self._index(indexing.IndexRequest(keep_leaving=True))
+        if state == "active" and not after:
+            after = [indexing.IndexRequest(keep_leaving=True)]
+        for request in after if not self._closed else ():
+            self._index(request)
         return job
 
-    def _check_at_start(self, context: JobContext) -> object:
-        if self._session.library.folders() and not self._session.library.read_only:
+    def _begin(self, context: JobContext) -> object:
+        """Watches the folders, then looks for what changed while nobody watched."""
+        self._live.follow()
+        if (
+            self.settings.flag("indexing.check_at_start")
+            and self._session.library.folders()
+            and not self._session.library.read_only
+        ):
             self.update()
         return None
 

@@ -24,6 +24,7 @@ from sbert_desktop.app.reporting import Reporter
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.storing import Batch, Storing
 from sbert_desktop.app.views import IndexReport
+from sbert_desktop.app.waiting import Waiting
 from sbert_desktop.domain import (
     FolderRules,
     JobContext,
@@ -74,6 +75,11 @@ class IndexRequest:
         """Says whether only some paths are looked at."""
         return bool(self.only or self.retry or self.recognise)
 
+    @property
+    def empty(self) -> bool:
+        """Says whether nothing in particular is asked for."""
+        return not (self.add or self.partial or self.folder)
+
 
 def run_index(
     session: Session,
@@ -81,7 +87,7 @@ def run_index(
     context: JobContext,
     *,
     wait: bool = True,
-    live: Callable[[], Paths] | None = None,
+    waiting: Waiting | None = None,
     on_unsettled: Callable[[Paths], None] | None = None,
 ) -> IndexReport:
     """Adds folders and brings the library into agreement with the disk.
@@ -92,7 +98,7 @@ def run_index(
         context: Asked for pause and cancel per file and batch; gets Progress, IndexProgress and
             LibraryView partials.
         wait: Wait for another process that writes to the library; else refuse at once.
-        live: Gives, and forgets, paths that changed meanwhile; they are looked at between two steps.
+        waiting: What comes up meanwhile; it is done between two steps.
         on_unsettled: Told which files somebody was still writing to; they should be looked at again soon.
 
     Raises:
@@ -107,15 +113,11 @@ def run_index(
     with session.library.writer(
         wait=wait, on_wait=lambda holder: context.progress(f"Waiting for {holder}", 0, None), check=context.check
     ) as writer:
-        run = _Run(session, writer, request, context, live or _nothing_new)
+        run = _Run(session, writer, request, context, waiting or Waiting())
         report = run.perform(writer, folders)
     if run.unsettled and on_unsettled is not None:
         on_unsettled(run.unsettled)
     return report
-
-
-def _nothing_new() -> Paths:
-    return frozenset()
 
 
 def checked_folder(path: Path) -> Path:
@@ -147,12 +149,12 @@ class _Run:
         writer: Writer,
         request: IndexRequest,
         context: JobContext,
-        live: Callable[[], Paths],
+        waiting: Waiting,
     ) -> None:
         self._session = session
         self._request = request
         self._context = context
-        self._live = live
+        self._waiting = waiting
         self._library = session.library
         self._report = Reporter(session, context)
         self._tally = self._report.tally
@@ -174,7 +176,7 @@ class _Run:
                 self._embedding.prepare(unread=unread or bool(self._request.recognise))
             else:
                 self._embedding.prepare_if_ready()
-            self._apply(writer, work)
+            self._apply(writer, work, afresh=self._retry())
             self._settle(writer)
             self._encode_all(writer)
             self._after(writer, work)
@@ -244,13 +246,15 @@ class _Run:
         request = self._request
         records = self._records(folders)
         if request.partial:
-            return self._find_below(writer, records, (*request.only, *request.retry))
+            return self._find_below(writer, records, (*request.only, *request.retry), self._retry())
         how = Looking(request.confirm_removals, programs=self._programs_came(records))
         return [look(self._session, writer, record, self._context, self._tally, how) for record in records]
 
-    def _find_below(self, writer: Writer, records: Sequence[FolderRecord], paths: Iterable[Path]) -> list[Findings]:
+    def _find_below(
+        self, writer: Writer, records: Sequence[FolderRecord], paths: Iterable[Path], retry: frozenset[bytes]
+    ) -> list[Findings]:
         """Looks at some paths only; a folder without any of them is not touched."""
-        how = Looking(self._request.confirm_removals, self._retry())
+        how = Looking(self._request.confirm_removals, retry)
         wanted = [Path(os.path.abspath(path)) for path in dict.fromkeys(paths)]
         work = []
         for record in records:
@@ -268,10 +272,10 @@ class _Run:
 
     # ------------------------------------------------------------- files
 
-    def _apply(self, writer: Writer, work: Sequence[Findings]) -> None:
-        """Moves, reads and removes; newest files first."""
+    def _apply(self, writer: Writer, work: Sequence[Findings], *, afresh: frozenset[bytes]) -> None:
+        """Moves, reads and removes; newest files first. With ``afresh``, texts take the place of stored ones."""
         tally, storing = self._tally, self._storing
-        batch = Batch(afresh=bool(self._request.retry))
+        batch = Batch(afresh=bool(afresh))
         removed = []
         storing.leaving.clear()
         for found in work:
@@ -348,12 +352,15 @@ class _Run:
             time.sleep(_STEP_ASIDE)
 
     def _look_after(self, writer: Writer) -> None:
-        """Takes care of what changed on the disk meanwhile, in the middle of whatever runs."""
+        """Takes care of what came up meanwhile, in the middle of whatever runs."""
         if self._busy_live:
             return
-        paths = self._live()
-        if not paths:
+        if self._waiting.run_errands(writer):
+            self._embedding.look_again()
+        look = self._waiting.take()
+        if not look:
             return
+        paths = look.paths | look.retry
         under_way = [path for path in paths if self._storing.is_open(path)]
         self._storing.unsettled += [SourceFile(path, 0, 0) for path in under_way]
         leaving = self._storing.leaving.copy()
@@ -361,7 +368,9 @@ class _Run:
         try:
             if not self._embedding.prepared:
                 self._embedding.prepare(unread=True)
-            self._apply(writer, self._find_below(writer, self._active(), paths.difference(under_way)))
+            retry = names_of(tuple(look.retry))
+            found = self._find_below(writer, self._active(), paths.difference(under_way), retry)
+            self._apply(writer, found, afresh=retry)
         finally:
             self._busy_live = False
             self._storing.leaving = leaving
@@ -432,6 +441,9 @@ class _Run:
         if self._context.paused:
             writer.commit()
             self._report.progress(force=True)
+            while self._context.paused and not getattr(self._context, "cancelled", False):
+                self._waiting.run_errands(writer)
+                time.sleep(_STEP_ASIDE)
         self._context.check()
         while self._session.held() > 0:
             time.sleep(min(_STEP_ASIDE, self._session.held()))

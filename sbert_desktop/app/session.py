@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sbert_desktop import paths
 from sbert_desktop.app.presence import Presence
@@ -252,12 +252,14 @@ class Session:
         *,
         known: Callable[[str], bool] | None = None,
         on_slow: Callable[[SourceFile, bool], None] | None = None,
+        password: str | None = None,
     ) -> ExtractionPool:
         """Gives a new pool of extraction children under the limits of the settings.
 
         Args:
             size: How many children; as many as there are cores by default.
             known: Tells whether the text of a content (sha256 hex) need not be read again.
+            password: Opens protected files; never kept.
             on_slow: Told when a file has been under way for a second (True), and when it is over (False).
         """
         from sbert_desktop.extraction import ExtractionPool
@@ -266,18 +268,15 @@ class Session:
             "SBERT_DESKTOP_CHILD_MEMORY_MB": str(self.settings.number("reading.memory_limit")),
             "OPENBLAS_NUM_THREADS": "1",  # numpy's thread stacks would count against the memory limit
         }
-        import inspect  # TEMPORARY until the pool has it
-
-        extra: dict[str, Any] = (
-            {"on_slow": on_slow} if "on_slow" in inspect.signature(ExtractionPool).parameters else {}
-        )
         return ExtractionPool(
             lambda: spawn_child("extract", env=limits, nice=10 if self.interactive else 0),
             size=size or cores(),
             time_limit=float(self.settings.number("reading.time_limit")),
             size_limit=self.settings.number("reading.size_limit") * 1024 * 1024,
             known=known,
-            **extra,
+            on_slow=on_slow,
+            memory_limit=self.settings.number("reading.memory_limit") * 1024 * 1024,
+            password=password,
         )
 
     def render(self, header: Mapping[str, object]) -> tuple[dict[str, object], bytes]:

@@ -157,6 +157,10 @@ class Jobs:
         """Gives the kinds of the jobs that wait or run on a lane and were not cancelled."""
         return {job.kind for job in self._lanes[lane].jobs() if not job.context.cancelled}
 
+    def ids(self, lane: str) -> set[JobId]:
+        """Gives the ids of the jobs that wait or run on a lane and were not cancelled."""
+        return {job.job_id for job in self._lanes[lane].jobs() if not job.context.cancelled}
+
     def pause(self, lane: str) -> None:
         """Pauses what runs and waits on a lane."""
         for job in self._lanes[lane].jobs():
