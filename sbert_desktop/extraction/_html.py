@@ -50,12 +50,17 @@ def read(source: Source) -> ExtractedText:
         ExtractionError: ``empty``.
     """
     out = TextBuilder("html")
-    match = _CHARSET.search(source.data[:4096])
-    write_html(decode(source.data, match.group(1).decode("ascii") if match else "")[0], out)
+    write_html(decode(source.data, declared_encoding(source.data))[0], out)
     extracted = out.finish()
     if not extracted.blocks:
         raise failure("empty")
     return extracted
+
+
+def declared_encoding(data: bytes) -> str:
+    """Gives the encoding that a page names in its head, ``""`` if it names none."""
+    match = _CHARSET.search(data[:4096])
+    return match.group(1).decode("ascii") if match else ""
 
 
 def write_html(text: str, out: TextBuilder, part: str = "") -> None:

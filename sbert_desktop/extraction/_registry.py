@@ -220,6 +220,8 @@ def _ole_format(path: Path, whole: bytes | BinaryIO | None, told: str | None) ->
         except OSError:
             return None
     found = [name for sign, name in _OLE_SIGNS if sign.encode("utf-16-le") in whole and name in BY_NAME]
+    if "msg" in found and told in {"msg", None}:
+        return "msg"  # whatever its attachments are
     if "encrypted-office" in found or not found:
-        return found[0] if found else told if told in {"doc", "ppt", "xls"} else None
+        return found[0] if found else told if told in {"doc", "ppt", "xls", "msg"} else None
     return told if told in found else found[0]  # a document may hold another kind inside
