@@ -229,12 +229,13 @@ class _Pages:
 def _page_of(page: _PdfPage, text_page: _TextPage, number: int) -> Page:
     """Reads one page that may have text."""
     width, height = page.get_size()
-    if page.get_rotation() in {90, 270}:
+    rotation = page.get_rotation()
+    if rotation in {90, 270}:
         width, height = height, width
     characters = _characters(text_page)
     boxes = Boxes(text_page.raw, len(characters), width, height)
     entry = Page(number, characters, *boxes.size)
-    entry.lines = in_reading_order(read_lines(entry, boxes), entry.width)
+    entry.lines = in_reading_order(read_lines(entry, boxes), not boxes.turn or boxes.turn * 90 == 360 - rotation)
     bold = _Bold(text_page)
     for line in entry.lines:
         line.bold = bold.is_bold(line)

@@ -38,7 +38,8 @@ class Line:
 
     ``words`` are (start, end) in pdfium's character numbering; ``breaks`` says for each word whether
     white space goes before it; ``hyphen``: the last word goes on in the next line. ``group``: the number of
-    the paragraph that text recognition put it into, -1 for a line that has text.
+    the paragraph that text recognition put it into, -1 for a line that has text. ``title``: 1 begins a title of the table
+    of contents, 2 goes on with it.
     """
 
     page: int
@@ -55,6 +56,7 @@ class Line:
     bold: bool = False
     rightwards: bool = True
     group: int = -1
+    title: int = 0
 
     @property
     def height(self) -> float:
@@ -275,8 +277,11 @@ def _joins(line: Line, last: tuple[float, float, float, float], box: tuple[float
     return (spaced and not broken) or gap > 0.13 * em
 
 
-def in_reading_order(lines: list[Line], page_width: float) -> list[Line]:
-    """Puts the lines of a page in order: columns one after the other, table rows whole."""
+def in_reading_order(lines: list[Line], trusted: bool = True) -> list[Line]:
+    """Puts the lines of a page in order: columns one after the other, table rows whole.
+
+    ``trusted`` False: the file's own order is wrong as soon as one line of five runs upwards, however few there are.
+    """
     rows = _rows(lines)
     ordered: list[Line] = []
     at = 0
@@ -298,7 +303,7 @@ def in_reading_order(lines: list[Line], page_width: float) -> list[Line]:
             table = sum(1 for row in run if len(row) > 1) > 1
             ordered += [_joined(row, table) if len(row) > 1 else row[0] for row in run]
         at = end
-    return _sorted_if_jumbled(ordered, page_width)
+    return _sorted_if_jumbled(ordered, 5 if trusted else 1)
 
 
 def _rows(lines: list[Line]) -> list[list[Line]]:
@@ -346,7 +351,7 @@ def _joined(row: list[Line], table: bool) -> Line:
                 " ".join(line.text for line in row), row[-1].hyphen, True, table)
 
 
-def _sorted_if_jumbled(lines: list[Line], page_width: float) -> list[Line]:
+def _sorted_if_jumbled(lines: list[Line], least: int) -> list[Line]:
     """Sorts from top to bottom, column by column, only where the file's own order runs upwards a lot."""
     upwards = steps = 0
     for before, after in pairwise(lines):
@@ -356,7 +361,7 @@ def _sorted_if_jumbled(lines: list[Line], page_width: float) -> list[Line]:
         if overlap > 0.3 * min(before.width, after.width):
             steps += 1
             upwards += after.bottom > before.top
-    if steps < 5 or upwards <= 0.2 * steps:
+    if steps < least or upwards <= 0.2 * steps:
         return lines
     return list(_cut_apart(lines, 0))
 
@@ -418,6 +423,8 @@ def _goes_on(paragraph: Paragraph, line: Line, leading: float) -> bool:
     last = paragraph.lines[-1]
     if line.group >= 0:
         return line.group == last.group
+    if line.title or last.title:
+        return line.title == 2
     if not (line.upright and last.upright):
         return not line.upright and not last.upright
     height = max(last.height, 0.1)

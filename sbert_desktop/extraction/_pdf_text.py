@@ -25,7 +25,7 @@ _LAST_PIECE, _FIRST_PIECE = re.compile(r"\w+$"), re.compile(r"^\s*\w+")
 _TERMINAL = re.compile(r"[.!?:;,。！？][\"'”’»)\]」]*$")
 _NUMBERING = re.compile(r"^(?:(\d{1,2}(?:\.\d{1,2}){0,4})\.?|[IVXLC]{1,6}\.|[A-Z](?:\.\d{1,2}){0,3}\.?)\s+\S")
 _NUMBERED = re.compile(r"^(?:(?:chapter|section|part|appendix|kapitel|abschnitt|teil|anhang|chapitre)\s+)?"
-                       r"(?:[\divxlc]+|[a-z])?(?:\.\d+)*[.:)]?\s*", re.IGNORECASE)
+                       r"(?:[\divxlc]+|[a-z])(?:\.\d+)*[.:)]?\s+", re.IGNORECASE)
 _ENDS_IN_DASH = re.compile(r"\w[\u2013/]$")
 _NOTE = re.compile(r"^(?:\d{1,3}|[*†‡§¶]{1,3}|\[\d{1,3}\])[.)]?(?:\s|(?=[A-Z\"“]))")
 _BIG = 1.18  # times the body's height: larger lines are headings
@@ -78,7 +78,7 @@ class DocumentWriter:
         if len(self._words) < _MOST_WORDS:
             _count_words(pages, self._words)
         by_number = {page.number: page for page in pages}
-        found = _paragraphs_of(pages, furniture)
+        found = _paragraphs_of(pages, furniture, self.outline)
         if self._levels is None:
             self._levels = _Levels(self.outline)
         self._levels.learn(found)
@@ -134,11 +134,13 @@ class DocumentWriter:
         return one_line(_text_of(largest, pages, self._words)[0])
 
 
-def _paragraphs_of(pages: Sequence[Page], furniture: set[int]) -> list[Paragraph]:
+def _paragraphs_of(pages: Sequence[Page], furniture: set[int], outline: Outline) -> list[Paragraph]:
     """Groups the lines of pages; a paragraph that goes on past a page's end or its footnotes is one."""
     found: list[Paragraph] = []
     for page in pages:
         kept = [line for line in page.lines if id(line) not in furniture]
+        if page.number in outline:
+            _mark_titles(kept, outline[page.number])
         for entry in paragraphs(kept):
             before = next((other for other in reversed(found[-6:]) if not _is_note(other, entry)), None)
             if before is not None and _runs_over(before, entry):
@@ -146,6 +148,17 @@ def _paragraphs_of(pages: Sequence[Page], furniture: set[int]) -> list[Paragraph
             else:
                 found.append(entry)
     return found
+
+
+def _mark_titles(lines: list[Line], titles: Mapping[str, int]) -> None:
+    """Marks the lines (or two, or three in a row) that say what the table of contents says, so that they stand alone."""
+    at = 0
+    while at < len(lines):
+        count = next((count for count in (1, 2, 3) if at + count <= len(lines) and squeezed(
+            " ".join(line.text for line in lines[at : at + count])) in titles), 0)
+        for number in range(count):
+            lines[at + number].title = 2 if number else 1
+        at += count or 1
 
 
 def _is_note(entry: Paragraph, after: Paragraph) -> bool:

@@ -1,0 +1,194 @@
+"""What comes out of a PDF beyond plain lines: scripts, turned pages, notes, fields, outlines, passwords, many pages."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sbert_desktop.domain import BlockKind, ExtractedText
+from sbert_desktop.errors import ExtractionError
+from sbert_desktop.extraction import extract
+from sbert_desktop.extraction._extract import extract_bytes
+from sbert_desktop.extraction._pdf import opened
+from tests.extraction.pdf_parts import Item, large_pdf, pdf_of, pdf_of_signs, scan_of, shown
+
+REPO = Path(__file__).resolve().parents[2]
+
+
+def read(data: bytes, password: str | None = None) -> ExtractedText:
+    return extract_bytes(Path("a.pdf"), data, password)
+
+
+def pieces(document: ExtractedText, kind: BlockKind | None = None) -> list[str]:
+    return [document.text[block.start : block.end] for block in document.blocks if kind in {None, block.kind}]
+
+
+def lines(texts: list[str], x: float = 72, top: float = 700, size: float = 10) -> list[Item]:
+    return [(x, top - 12 * number, size, text) for number, text in enumerate(texts)]
+
+
+def drawn_from_right(word: list[str], right: float = 500.0, width: float = 10.0) -> list[tuple[str, float, float]]:
+    """Gives the signs of a word as programs draw right-to-left text: the last one first, from left to right."""
+    signs = [(sign, right - width * (number + 1), width) for number, sign in enumerate(word)]
+    return signs[::-1]
+
+
+# ---------------------------------------------------------------- scripts
+
+
+def test_a_lam_alef_glyph_gives_its_letters_in_the_order_they_are_read() -> None:
+    # "al-injaz": alef, one glyph for lam and alef with hamza, noon, jeem, alef, zain
+    data = pdf_of_signs(drawn_from_right(["\u0627", "\u0644\u0625", "\u0646", "\u062c", "\u0627", "\u0632"]))
+    document = read(data)
+    assert document.text == "\u0627\u0644\u0625\u0646\u062c\u0627\u0632"
+    with opened(data) as pdf:
+        there = pdf[0].get_textpage().get_text_range()
+    for block in document.blocks:
+        for run in block.runs:
+            mine = document.text[run.text_start : run.text_start + run.length]
+            assert mine == there[run.char_start : run.char_start + run.length]
+
+
+def test_a_vowel_mark_drawn_before_its_letter_stands_behind_it() -> None:
+    # "aydan" with the mark over the dad; the mark is drawn in the dad's place but after it
+    signs = drawn_from_right(["\u0623", "\u064a", "\u0636", "\u0627"])
+    place = next(x for sign, x, _ in signs if sign == "\u0636")
+    at = next(number for number, (sign, _, _) in enumerate(signs) if sign == "\u0636")
+    signs.insert(at + 1, ("\u064b", place + 4, 2.0))
+    assert read(pdf_of_signs(signs)).text == "\u0623\u064a\u0636\u064b\u0627"
+
+
+def test_hebrew_is_in_the_order_it_is_read() -> None:
+    word = ["\u05e9", "\u05dc", "\u05d5", "\u05dd"]
+    assert read(pdf_of_signs(drawn_from_right(word))).text == "".join(word)
+
+
+def test_chinese_lines_join_without_spaces() -> None:
+    text = "\u6f22\u5b57\u4e4b\u9593\u6c92\u6709\u7a7a\u683c"
+    signs = [(sign, 72.0 + 23 * number, 20.0) for number, sign in enumerate(text)]
+    assert read(pdf_of_signs(signs)).text == text
+
+
+# ---------------------------------------------------------------- turned pages
+
+
+@pytest.mark.parametrize(("matrix", "rotate"), [(b"0 1 -1 0", 90), (b"0 -1 1 0", 270), (b"-1 0 0 -1", 180),
+                                                (b"0 1 -1 0", 0), (b"0 -1 1 0", 0)])
+def test_turned_pages_read_like_upright_ones(matrix: bytes, rotate: int) -> None:
+    texts = ["The gardener planted tulips along the southern", "wall and waited for the spring to come with all",
+             "its colours and its rain."]
+    places = {b"0 1 -1 0": [(100 + 12 * n, 72) for n in range(3)], b"0 -1 1 0": [(500 - 12 * n, 700) for n in range(3)],
+              b"-1 0 0 -1": [(540, 100 + 12 * n) for n in range(3)]}[matrix]
+    items = [(float(x), float(y), 10.0, text) for (x, y), text in zip(places, texts, strict=True)]
+    document = read(pdf_of([shown(items, matrix)], rotate=rotate))
+    assert pieces(document) == [" ".join(texts)]
+
+
+# ---------------------------------------------------------------- what lies on and beside the pages
+
+
+def annotated(*annotations: bytes, catalog: bytes = b"", extra: tuple[bytes, ...] = ()) -> bytes:
+    return pdf_of([shown(lines(["The only line of this page."]))], catalog=catalog,
+                  page_entries=b"/Annots [%s]" % b" ".join(annotations), extra=extra)
+
+
+def test_comments_are_text_with_their_place() -> None:
+    note = b"<< /Type /Annot /Subtype /Text /Rect [61.2 79.2 122.4 158.4] /Contents (Ask the roofer about slates) >>"
+    link = b"<< /Type /Annot /Subtype /Link /Rect [0 0 9 9] /Contents (not a comment) >>"
+    document = read(annotated(note, link))
+    assert pieces(document) == ["The only line of this page.", "Ask the roofer about slates"]
+    block = document.blocks[-1]
+    assert (block.page, block.part) == (1, "comment")
+    assert block.runs[0].box == pytest.approx((0.1, 0.8, 0.1, 0.1), abs=0.002)
+
+
+def test_filled_form_fields_are_text_and_empty_ones_are_not() -> None:
+    def field(name: bytes, value: bytes, label: bytes = b"") -> bytes:
+        return (b"<< /Type /Annot /Subtype /Widget /FT /Tx /T (%s) /V (%s) %s /Rect [72 500 300 520] >>"
+                % (name, value, b"/TU (%s)" % label if label else b""))
+
+    data = annotated(b"3 0 R", b"4 0 R", b"5 0 R", catalog=b"/AcroForm << /Fields [3 0 R 4 0 R 5 0 R] >>",
+                     extra=(field(b"f1[0].a", b"Juniper", b"Favourite plant"), field(b"town", b"Lisbon"),
+                            field(b"street", b"")))
+    assert pieces(read(data))[1:] == ["Favourite plant: Juniper", "town: Lisbon"]
+
+
+def test_the_outline_makes_headings_of_lines_that_look_like_text() -> None:
+    pages = [shown(lines(["Soil and compost", "", "Turn the heap in March and water it well."])),
+             shown(lines(["2. Tools", "", "Oil the shears before the winter comes."]))]
+    outline = (b"<< /Type /Outlines /First 4 0 R /Last 5 0 R /Count 2 >>",
+               b"<< /Title (1. Soil and compost) /Parent 3 0 R /Next 5 0 R /Dest [0 /Fit] >>",
+               b"<< /Title (Tools) /Parent 3 0 R /Prev 4 0 R /Next 4 0 R /Dest [1 /Fit] >>")  # a loop, too
+    document = read(pdf_of(pages, catalog=b"/Outlines 3 0 R", extra=outline))
+    assert pieces(document, BlockKind.HEADING) == ["Soil and compost", "2. Tools"]
+    assert document.blocks[-1].heading == "2. Tools"
+
+
+def test_attached_files_are_named_behind_the_text() -> None:
+    data = pdf_of([shown(lines(["See the table attached."]))], catalog=b"/Names << /EmbeddedFiles << /Names "
+                  b"[(budget.xlsx) 3 0 R] >> >>",
+                  extra=(b"<< /Type /Filespec /F (budget.xlsx) /UF (budget.xlsx) /EF << /F 4 0 R >> >>",
+                         b"<< /Type /EmbeddedFile /Length 2 >>\nstream\nhi\nendstream"))
+    assert pieces(read(data), BlockKind.FURNITURE) == ["budget.xlsx"]
+
+
+def test_a_paragraph_goes_on_past_the_footnotes() -> None:
+    first = lines(["The story of the old tree that"], top=120) + lines(["1 A linden, as some say."], top=80, size=7)
+    second = lines(["stood beside the river for many years."], top=700)
+    found = pieces(read(pdf_of([shown(first), shown(second)])))
+    assert found == ["The story of the old tree that stood beside the river for many years.", "1 A linden, as some say."]
+
+
+def test_soft_hyphens_join_and_pages_without_text_are_counted() -> None:
+    grey = bytes(100)
+    data = scan_of(grey, 10, 10, pages=3, text=lines(["We looked for gar\xad", "dens and for wells."]))
+    document = read(data)
+    assert document.text == "We looked for gardens and for wells."
+    (problem,) = document.problems
+    assert (problem.code, problem.partial) == ("no-text-layer", True)
+    assert problem.message.startswith("3 pages hold no text")
+
+
+# ---------------------------------------------------------------- passwords
+
+
+def test_a_wrong_password_is_said_to_be_wrong_and_an_empty_one_opens(shared_data: Path) -> None:
+    folder = shared_data / "hostile" / "encrypted"
+    with pytest.raises(ExtractionError) as caught:
+        extract(folder / "r4-user-password.pdf", password="not this")
+    assert caught.value.code == "encrypted"
+    assert "wrong" in caught.value.message
+    assert extract(folder / "r3-empty-password.pdf", password="").text
+
+
+# ---------------------------------------------------------------- many pages
+
+_MEASURE = """
+import resource, sys
+from pathlib import Path
+from sbert_desktop.extraction._extract import extract_bytes
+data = Path(sys.argv[1]).read_bytes()
+extract_bytes(Path("warm.pdf"), Path(sys.argv[2]).read_bytes())
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+document = extract_bytes(Path("a.pdf"), data)
+print(len(document.text), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, len(document.blocks))
+"""
+
+
+def test_many_pages_are_read_with_bounded_memory_and_their_headers_found(tmp_path: Path) -> None:
+    page = lines([f"word{number} " + "and some more words of this line" for number in range(20)], top=680)
+    pages = [[*page, (72.0, 760.0, 9.0, "Yearbook of gardens"), (300.0, 30.0, 9.0, f"Page {number}")]
+             for number in range(1200)]
+    (tmp_path / "a.pdf").write_bytes(large_pdf(pages))
+    (tmp_path / "b.pdf").write_bytes(large_pdf(pages[:2]))
+    done = subprocess.run([sys.executable, "-c", _MEASURE, str(tmp_path / "a.pdf"), str(tmp_path / "b.pdf")],
+                          cwd=REPO, capture_output=True, text=True, check=True)
+    characters, megabytes, blocks = map(int, done.stdout.split())
+    assert characters > 900_000
+    assert megabytes < 60  # the lines of all pages alone took 70
+    assert blocks >= 2 * 1200
+    assert resource.getpagesize() > 0
