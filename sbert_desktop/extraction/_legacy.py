@@ -24,6 +24,11 @@ from sbert_desktop.extraction._xml import TEXT_LIMIT
 TIME_LIMIT = 45.0
 """Seconds for one conversion; the first start of a fresh profile takes about one."""
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_STREAMS = ("WordDocument", "PowerPoint Document", "Workbook", "Book", "MatOST", "CONTENTS", "MM")
+"""What an old file must hold, else LibreOffice takes its bytes for plain text: Word, PowerPoint, Excel, Works."""
+_HEADS = (b"\xffWPC", b"\xdb\xa5", b"\x9b\xa5", b"\x31\xbe\0\0", b"\x01\xfe", b"\x09\x00\x04\x00", b"\x09\x02\x06\x00",
+          b"\x09\x04\x06\x00", b"\xff\x00\x02\x00", b"<?xml")
+"""Beginnings of old files that are no OLE containers: WordPerfect, Word 2, Write, Works, Excel 2 to 4, XML of 2003."""
 _RESTART = 81  # what LibreOffice ends with after it has made a fresh profile. Source: its sal/exithelper
 _TARGETS = {"odt": "odt:writer8", "odp": "odp:impress8", "ods": "ods:calc8"}
 _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
@@ -90,13 +95,16 @@ def read_converted(source: Source, target: str, name: str) -> ExtractedText:
     from sbert_desktop.extraction._locked import unlocked
     from sbert_desktop.extraction._odf import read as read_odf
 
+    ole = source.data.startswith(OLE)
     if not _programs.find().libreoffice:
         raise failure("needs-program", f"Reading .{source.suffix or name} files needs LibreOffice.",
                       f"Install LibreOffice, or save the file as {_better(target)}.")
-    data = unlocked(source) if source.data.startswith(OLE) else source.data
+    if not (any(name.encode("utf-16-le") in source.data for name in _STREAMS) if ole else source.data.startswith(_HEADS)):
+        raise failure("damaged")
+    data = unlocked(source) if ole else source.data
     converted = _convert(data, source.suffix if source.suffix.isalnum() else name, target)
     extracted = read_odf(Source(f"converted.{target}", converted))
-    extra = properties(data) if data.startswith(OLE) else TextBuilder(name)
+    extra = properties(data) if ole else TextBuilder(name)
     return replace(extracted, format=name, title=extracted.title or extra.title, date=extra.date or extracted.date)
 
 
