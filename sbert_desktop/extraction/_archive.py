@@ -28,7 +28,7 @@ BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFE
           OverflowError, IndexError, KeyError, AssertionError)
 """What the standard library raises for a damaged archive."""
 _TAR_BLOCK = 512
-_TAR_SUFFIXES = frozenset(("tar", "tgz", "tbz", "tbz2", "txz", "tlz"))
+_TAR_NAME = re.compile(r"\.(?:tar|tar\.\w{1,5}|tgz|tbz2?|txz|tlz)$", re.IGNORECASE)
 _LOCAL = b"PK\x03\x04"
 _OTHER_WAY = "This file is compressed in a way that is not read here."
 _JUNK = re.compile(r"(?:^|[/\\])(?:__MACOSX[/\\]|\.DS_Store$|Thumbs\.db$|desktop\.ini$|\._[^/\\]*$)", re.IGNORECASE)
@@ -51,7 +51,7 @@ def members(source: Source, cursor: str = "") -> Members:
     with source.stream() as stream:
         if head.startswith((_LOCAL, b"PK\x05\x06")):
             given = _zip_members(source, stream)
-        elif _unpacked_head(head)[257:262] == b"ustar" or source.suffix in _TAR_SUFFIXES:
+        elif _unpacked_head(head)[257:262] == b"ustar" or _TAR_NAME.search(source.name):
             given = _tar_members(source, stream)
         elif opener := _opener(head):
             given = iter([_single(source, opener(stream))])
@@ -71,7 +71,7 @@ def members(source: Source, cursor: str = "") -> Members:
         return Remainder(tuple(problems))
 
 
-def archive_of(head: bytes, suffix: str) -> str | None:
+def archive_of(head: bytes, name: str) -> str | None:
     """Gives the name of an archive's format by its first bytes (a mere zip is told elsewhere)."""
     if head.startswith(b"7z\xbc\xaf\x27\x1c"):
         return "7z"
@@ -80,7 +80,7 @@ def archive_of(head: bytes, suffix: str) -> str | None:
     opener = _opener(head)
     if opener is None:
         return None
-    return "tar" if suffix in _TAR_SUFFIXES or _unpacked_head(head)[257:262] == b"ustar" else "gz"
+    return "tar" if _TAR_NAME.search(name) or _unpacked_head(head)[257:262] == b"ustar" else "gz"
 
 
 def _opener(head: bytes) -> Callable[[BinaryIO], BinaryIO] | None:

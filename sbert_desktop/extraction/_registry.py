@@ -145,7 +145,7 @@ def format_of(path: Path, head: bytes, whole: bytes | BinaryIO | None = None) ->
         return _zip_format(path, whole, told)
     if head.startswith(_OLE):
         return _ole_format(path, whole, told)
-    if archive := _archive_format(head, suffix):
+    if archive := _archive_format(head, path.name):
         return archive
     if head.startswith(b"{\\rtf"):
         return "rtf"
@@ -181,13 +181,13 @@ def _mail_format(name: str, head: bytes, told: str | None) -> str | None:
 _COMPRESSED = (b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\0", b"\x5d\0\0", b"7z\xbc\xaf\x27\x1c")
 
 
-def _archive_format(head: bytes, suffix: str) -> str | None:
+def _archive_format(head: bytes, name: str) -> str | None:
     """Tells archives other than zip; their reader is imported only for what looks like one."""
     if not head.startswith(_COMPRESSED) and head[257:262] != b"ustar":
         return None
     from sbert_desktop.extraction._archive import archive_of
 
-    return archive_of(head, suffix)
+    return archive_of(head, name)
 
 
 def _zip_format(path: Path, whole: bytes | BinaryIO | None, told: str | None) -> str | None:

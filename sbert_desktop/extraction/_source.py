@@ -10,13 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from sbert_desktop.extraction._budget import Budget
 from sbert_desktop.extraction._problems import failure
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
 
 
 class Source:
@@ -100,7 +97,7 @@ class _Reading(io.RawIOBase):
         self._at = start + offset
         return self._at
 
-    def readinto(self, buffer: Buffer) -> int:
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         view = memoryview(buffer)
         os.lseek(self._file, self._at, os.SEEK_SET)
         data = os.read(self._file, len(view))

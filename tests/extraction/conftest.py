@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sbert_desktop.domain import SourceFile
 from sbert_desktop.errors import Cancelled, JobError
+from sbert_desktop.extraction.child import make_handler
 from sbert_desktop.wire import WireError, read_frame, write_frame
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -73,6 +74,25 @@ class Context:
     def progress(self, phase: str, done: int, total: int | None, detail: str = "") -> None: ...
 
     def partial(self, result: object) -> None: ...
+
+
+class NearChild:
+    """The handler in this very process: quick, and with a memory of what it was asked."""
+
+    def __init__(self, log: list[Mapping[str, object]] | None = None) -> None:
+        self._handler = make_handler(limits=False)
+        self.log = [] if log is None else log
+        self.closed = False
+
+    def request(self, header: Mapping[str, object], payload: bytes = b"", *,
+                timeout: float | None = None) -> tuple[dict[str, object], bytes]:
+        assert not self.closed
+        self.log.append(header)
+        reply, data = self._handler(dict(header), payload)
+        return dict(reply), data
+
+    def close(self) -> None:
+        self.closed = True
 
 
 class ScriptChild:

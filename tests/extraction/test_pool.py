@@ -12,27 +12,7 @@ import pytest
 from sbert_desktop.domain import ExtractedText, Problem, SourceFile
 from sbert_desktop.errors import Cancelled, JobError
 from sbert_desktop.extraction import ExtractionPool, _pool
-from sbert_desktop.extraction.child import make_handler
-from tests.extraction.conftest import Context, ScriptChild, make_pdf, source
-
-
-class NearChild:
-    """The handler in this very process: quick, and with a memory of what it was asked."""
-
-    def __init__(self, log: list[Mapping[str, object]] | None = None) -> None:
-        self._handler = make_handler(limits=False)
-        self.log = [] if log is None else log
-        self.closed = False
-
-    def request(self, header: Mapping[str, object], payload: bytes = b"", *,
-                timeout: float | None = None) -> tuple[dict[str, object], bytes]:
-        assert not self.closed
-        self.log.append(header)
-        reply, data = self._handler(dict(header), payload)
-        return dict(reply), data
-
-    def close(self) -> None:
-        self.closed = True
+from tests.extraction.conftest import Context, NearChild, ScriptChild, make_pdf, source
 
 
 @pytest.fixture
@@ -254,7 +234,6 @@ def test_a_child_may_not_use_the_network_nor_start_programs_nor_write(tmp_path: 
 
     script = """
 import os, socket, subprocess, sys
-from sbert_desktop.extraction.child import make_handler
 make_handler()
 target = sys.argv[1]
 def refused(action):
