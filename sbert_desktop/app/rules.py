@@ -169,14 +169,17 @@ class Layer:
         if max(len(re.findall(r"\*+", part)) for part in body.split("/")) > _MOST_STARS or body.count("**") > 2:
             self.unusable.append(number)
             return
+        inner = plain.endswith("/**")  # what lies below, not the folder itself
+        if body.endswith("/**") and not inner:
+            pattern = pattern.strip().rstrip("/") + "/*/"  # folders below
         regex = _regex(pattern)
         if regex is None:
             self.unusable.append(number)
         elif "/" not in body and not anywhere:
             self._globs.append((number, regex))
         else:
-            inner = body.endswith("/**")
-            self._paths.append((number, regex, not anywhere and not inner, inner and not anywhere))
+            whole = not anywhere and not inner and regex.pattern.startswith("^")  # "**/*" is just "."
+            self._paths.append((number, regex, whole, inner and not anywhere))
 
 
 @lru_cache(maxsize=512)
@@ -185,13 +188,16 @@ def _regex(pattern: str) -> re.Pattern[str] | None:
 
     try:
         (made,) = GitIgnoreSpec.from_lines([pattern]).patterns
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, re.error):
         return None
     compiled = getattr(made, "regex", None)
     if compiled is None:
         return None
-    # the named group would clash when several are united
-    return re.compile(compiled.pattern.replace("(?P<ps_d>/)", "/"), re.DOTALL | (re.IGNORECASE if _FOLD else 0))
+    # the named group would clash when several are united; "$" would also match before a line end in a name
+    text = compiled.pattern.replace("(?P<ps_d>/)", "/").replace("|$)", r"|\Z)")
+    if text == "/":  # any folder
+        text = r"/\Z"
+    return re.compile(text, re.DOTALL | (re.IGNORECASE if _FOLD else 0))
 
 
 def _united(regexes: Sequence[re.Pattern[str]]) -> re.Pattern[str] | None:
