@@ -14,6 +14,7 @@ from sbert_desktop.library._text import Slices
 _GENERATION = re.compile(r"-(\d+)\.")
 SHORT_VECTORS = "The vectors file was shorter than the catalog says; what is missing is computed again."
 LOST_INDEX = "The index file was missing or had the wrong size; it was discarded and is rebuilt from the vectors."
+OUTDATED_WORDS = "outdated"
 NEW_ANALYSIS = "The rules for words changed; the keyword table was rebuilt from the stored texts."
 
 
@@ -59,6 +60,17 @@ def _check_analysis(connection: sqlite3.Connection, notice: Callable[[str], None
     row = connection.execute("SELECT value FROM meta WHERE key='analysis'").fetchone()
     if row is not None and row[0] == str(_analysis.VERSION):
         return
+    if rebuild_all_words(connection) and row is not None and row[0] != OUTDATED_WORDS:
+        notice(NEW_ANALYSIS)
+
+
+def outdate_words(connection: sqlite3.Connection) -> None:
+    """Says that the keyword tables hold words of passages that are gone: whoever writes next makes them anew."""
+    connection.execute("INSERT OR REPLACE INTO meta VALUES('analysis', ?)", (OUTDATED_WORDS,))
+
+
+def rebuild_all_words(connection: sqlite3.Connection) -> int:
+    """Makes all keyword tables anew in one transaction; gives how many there are."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         segmentations = [row[0] for row in connection.execute("SELECT id FROM segmentation")]
@@ -69,8 +81,7 @@ def _check_analysis(connection: sqlite3.Connection, notice: Callable[[str], None
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-    if segmentations:
-        notice(NEW_ANALYSIS)
+    return len(segmentations)
 
 
 def rebuild_words(connection: sqlite3.Connection, segmentation: int) -> None:

@@ -164,6 +164,7 @@ def create(folder: Path) -> None:
     make_private(folder / CATALOG)
     connection = connect(folder, mode="rw")
     try:
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # only an empty file can be told so
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("BEGIN EXCLUSIVE")
         if connection.execute("PRAGMA user_version").fetchone()[0] == 0:

@@ -61,6 +61,7 @@ class Writer:
         self._folder = library.path
         self._changes: set[tuple[Change, int]] = set()
         self._making_room = False
+        self._keep_words = False  # erased passages stay in the keyword tables, which are made anew at the end
         self._space: Space | None = None
         self._connection = _schema.connect(self._folder, mode="rw")
         self._files = Files(self._connection, self._changes, self._forget, library.extractor_version)
@@ -128,10 +129,14 @@ class Writer:
         try:
             return self._erase_folder(folder)
         finally:
-            self._making_room = False
+            self._making_room = self._keep_words = False
 
     def _erase_folder(self, folder: FolderId) -> tuple[int, int]:
         self.set_folder_state(folder, "leaving")
+        anew = _erasing.is_most(self._folder, self._connection, folder)
+        if anew:
+            _health.outdate_words(self._connection)
+            self._keep_words = True
         self.commit()
         documents, passages = _erasing.remove_files_of(self, self._connection, folder)
         row = self._connection.execute("SELECT path FROM folder WHERE id=?", (folder,)).fetchone()
@@ -143,7 +148,10 @@ class Writer:
         if row is not None:
             _reading.forget(self._folder, row[0])
         self.compact()
-        _erasing.leave_no_trace(self._folder, self._connection)
+        with self._change(begin=False):
+            if anew:
+                _health.rebuild_all_words(self._connection)
+            _erasing.leave_no_trace(self._folder, self._connection, words=not anew)
         return documents, passages
 
     # ------------------------------------------------------------ files and texts
@@ -559,7 +567,7 @@ class Writer:
             if self._connection.execute("SELECT 1 FROM file WHERE content=? LIMIT 1", (content,)).fetchone() is None
         ]
         if orphans:
-            self._note_dead(_erasing.erase_contents(self._connection, orphans))
+            self._note_dead(_erasing.erase_contents(self._connection, orphans, words=not self._keep_words))
 
     def _note_dead(self, removed: Removed) -> None:
         for content in removed.contents:

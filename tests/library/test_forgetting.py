@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +71,12 @@ def fill_inside(library: Library, writer: Writer, folder: int, texts: list[str])
 
 
 @pytest.mark.parametrize("index", [False, True])
-def test_a_removed_folder_leaves_no_byte(tmp_path: Path, index: bool) -> None:  # R6b
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_removed_folder_leaves_no_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: bool, anew: bool
+) -> None:  # R6b
+    if anew:  # the keyword table is made again from what stays
+        monkeypatch.setattr("sbert_desktop.library._erasing.REBUILD_FROM", 1)
     with open_library(tmp_path / "library", index_from=1) as library:
         folder, other = start(library, Path("/docs"), Path("/other"))
         needles = fill(library, folder, other)
@@ -102,7 +108,10 @@ def test_a_removed_file_takes_its_vectors_with_it(library: Library) -> None:
         assert bytes_with(library.path / "spaces", [vector_bytes("text 4")]) != []
 
 
-def test_an_interrupted_removal_goes_on(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("anew", [False, True])
+def test_an_interrupted_removal_goes_on(library: Library, monkeypatch: pytest.MonkeyPatch, anew: bool) -> None:
+    if anew:
+        monkeypatch.setattr("sbert_desktop.library._erasing.REBUILD_FROM", 1)
     monkeypatch.setattr("sbert_desktop.library._erasing.FILES_PER_COMMIT", 5)
     folder, other = start(library, Path("/docs"), Path("/other"))
     needles = fill(library, folder, other)
@@ -122,8 +131,34 @@ def test_an_interrupted_removal_goes_on(library: Library, monkeypatch: pytest.Mo
     assert leaving.state == "leaving"
     assert 0 < leaving.documents < 35
     with library.writer() as writer:
+        assert library.integrity()["bad_words"] == 0, "made good before anything else is written"
         writer.remove_folder(folder)  # type: ignore[arg-type]
     assert bytes_with(library.path, needles) == []
+    assert library.notices == []
+    assert len(library.snapshot("fake-1").keyword("stays", None, 100)[0]) == 40
+
+
+def test_an_emptied_catalog_gives_its_pages_back(library: Library) -> None:
+    folder, other = start(library, Path("/docs"), Path("/other"))
+    with library.writer() as writer:
+        put_text(writer, other, Path("/other/a"), ["stays"])
+        writer.commit()
+        small = catalog_size(library)
+        for number in range(40):
+            put_text(writer, folder, Path(f"/docs/{number}"), [random.Random(number).randbytes(4_000).hex()])
+        writer.commit()
+        assert catalog_size(library) > small + 100_000
+        writer.remove_folder(folder)  # type: ignore[arg-type]
+        assert catalog_size(library) < small + 50_000
+    assert library.quick_check() == []
+    assert len(library.snapshot("fake-1").keyword("stays", None, 5)[0]) == 1
+
+
+def catalog_size(library: Library) -> int:
+    with library._reading() as connection:
+        connection.execute("PRAGMA query_only=OFF")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return (library.path / "catalog.sqlite").stat().st_size
 
 
 def test_cleared_history_leaves_no_byte(library: Library) -> None:
