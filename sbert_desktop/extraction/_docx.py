@@ -86,7 +86,7 @@ def _write_extras(container: Container, folder: str, out: TextBuilder) -> None:
 
 
 def drawing_text(data: bytes) -> str:
-    """Gives the words of a chart or a diagram: its titles, names of series and categories, each once, not its numbers."""
+    """Gives the words of a chart or a diagram (titles, names of series and categories), each once; not its numbers."""
     lines: dict[str, None] = {}
     for element in elements(data or b"<none/>", "p", "strCache"):
         if local(element.tag) == "p":

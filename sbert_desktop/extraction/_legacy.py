@@ -99,7 +99,8 @@ def read_converted(source: Source, target: str, name: str) -> ExtractedText:
     if not _programs.find().libreoffice:
         raise failure("needs-program", f"Reading .{source.suffix or name} files needs LibreOffice.",
                       f"Install LibreOffice, or save the file as {_better(target)}.")
-    if not (any(name.encode("utf-16-le") in source.data for name in _STREAMS) if ole else source.data.startswith(_HEADS)):
+    known = any(name.encode("utf-16-le") in source.data for name in _STREAMS) if ole else source.data.startswith(_HEADS)
+    if not known:
         raise failure("damaged")
     data = unlocked(source) if ole else source.data
     converted = _convert(data, source.suffix if source.suffix.isalnum() else name, target)
@@ -120,9 +121,9 @@ def _convert(data: bytes, suffix: str, target: str) -> bytes:
         settings = _SETTINGS.format("".join(_SETTING.format(*setting) for setting in _SAFE))
         (profile / "registrymodifications.xcu").write_text(settings, encoding="utf-8")
         out = folder / "out"
-        argv = [_programs.find().libreoffice_path, f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless",
-                "--norestore", "--nolockcheck", "--nodefault", "--nofirststartwizard", "--nologo", "--convert-to",
-                _TARGETS[target], "--outdir", str(out), str(folder / f"in.{suffix}")]
+        argv = [_programs.find().libreoffice_path, f"-env:UserInstallation={(folder / 'profile').as_uri()}",
+                "--headless", "--norestore", "--nolockcheck", "--nodefault", "--nofirststartwizard", "--nologo",
+                "--convert-to", _TARGETS[target], "--outdir", str(out), str(folder / f"in.{suffix}")]
         ended = _programs.run(argv, timeout=TIME_LIMIT, folder=folder)
         if ended.status == _RESTART:
             ended = _programs.run(argv, timeout=TIME_LIMIT, folder=folder)

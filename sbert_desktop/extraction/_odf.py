@@ -196,7 +196,8 @@ class _Writer:
             hidden += skipped
             self._part = f"slide {number} (hidden)" if skipped else f"slide {number}"
             titles = [frame for frame in page if attribute(frame, "class") == "title"]
-            title = one_line(" ".join(_inline(line, self._hidden) for frame in titles for line in _paragraphs(frame)), 400)
+            lines = (_inline(line, self._hidden) for frame in titles for line in _paragraphs(frame))
+            title = one_line(" ".join(lines), 400)
             if title:
                 self._out.title = self._out.title or title
                 self._out.add_heading(title, 1, part=self._part)
@@ -266,7 +267,7 @@ class _Writer:
     def _note(self, element: _Element) -> None:
         """Keeps a note or comment for the end; a comment says who wrote it."""
         comment = local(element.tag) == "annotation"
-        author = next((node.text or "" for node in element.iter() if local(node.tag) == "creator"), "") if comment else ""
+        author = next((node.text or "" for node in element.iter() if comment and local(node.tag) == "creator"), "")
         text = "\n".join(line for line in map(_inline, _paragraphs(element)) if line.strip())
         if text:
             self._notes.append(("comment" if comment else "footnote", f"{author}: {text}" if author else text))
@@ -327,7 +328,8 @@ def _write_sheets(content: bytes, out: TextBuilder) -> None:
             if any(attribute(child, "display") == "false" for child in element):
                 hidden_styles.add(attribute(element, "name"))
         elif kind == "table-row":
-            sheet = next((node for node in element.iterancestors() if local(node.tag) in {"table", "tracked-changes"}), None)
+            above = (node for node in element.iterancestors() if local(node.tag) in {"table", "tracked-changes"})
+            sheet = next(above, None)
             if sheet is None or local(sheet.tag) != "table":
                 continue
             if writer is None or sheet is not current:

@@ -33,8 +33,9 @@ _DEAD = "http://127.0.0.1:9"
 _KEPT = ("PATH", "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "PROGRAMFILES", "PROGRAMDATA", "TESSDATA_PREFIX")
 _PLACES = {
     "tesseract": ("/opt/homebrew/bin", "/usr/local/bin", r"C:\Program Files\Tesseract-OCR"),
-    "soffice": ("/Applications/LibreOffice.app/Contents/MacOS", "/opt/libreoffice/program", "/usr/lib/libreoffice/program",
-                r"C:\Program Files\LibreOffice\program", r"C:\Program Files (x86)\LibreOffice\program"),
+    "soffice": ("/Applications/LibreOffice.app/Contents/MacOS", "/opt/libreoffice/program",
+                "/usr/lib/libreoffice/program", r"C:\Program Files\LibreOffice\program",
+                r"C:\Program Files (x86)\LibreOffice\program"),
 }
 _CLONE_NEWUSER, _CLONE_NEWNET, _PR_SET_PDEATHSIG = 0x10000000, 0x40000000, 1  # Source: linux/sched.h, linux/prctl.h
 
@@ -168,7 +169,8 @@ def _preparation(timeout: float, memory_mb: int) -> Callable[[], None]:
         if os.getppid() != parent:
             os._exit(1)
         if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) == 0:
-            for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+            for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"),
+                               ("gid_map", f"{group} {group} 1")):
                 try:
                     with open(f"/proc/self/{name}", "w") as stream:
                         stream.write(text)

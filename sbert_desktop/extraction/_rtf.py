@@ -30,8 +30,9 @@ _SIGNS = {"emdash": "\u2014", "endash": "\u2013", "lquote": "\u2018", "rquote": 
           "rdblquote": "\u201d", "bullet": "\u2022", "emspace": " ", "enspace": " ", "qmspace": " ", "tab": " ",
           "line": "\n", "softline": "\n", "lbr": "\n", "zwj": "\u200d", "zwnj": "\u200c"}
 _SKIPPED = frozenset(("fonttbl", "colortbl", "stylesheet", "pict", "nonshppict", "shprslt", "sp", "fldinst", "xe", "tc",
-                      "listtext", "pntext", "nonesttables", "objdata", "objclass", "atnid", "atnref", "atntime", "atnicn",
-                      "rsidtbl", "revtbl", "listtable", "listoverridetable", "filetbl", "bkmkstart", "bkmkend", "falt",
+                      "listtext", "pntext", "nonesttables", "objdata", "objclass", "atnid", "atnref", "atntime",
+                      "atnicn", "rsidtbl", "revtbl", "listtable", "listoverridetable", "filetbl", "bkmkstart",
+                      "bkmkend", "falt",
                       "panose", "fontemb", "themedata", "datastore", "company", "operator", "comment", "doccomm",
                       "hlinkbase", "manager", "category", "generator", "userprops", "private"))
 _STARRED = frozenset(("annotation", "shpinst", "shptxt", "nesttableprops", "footnote", "atnauthor", "shppict"))
@@ -301,7 +302,8 @@ class _Reader:
         self._moment[word] = number
         found = self._moment
         if {"yr", "mo", "dy"} <= found.keys():
-            stamp = f"{found['yr']:04}-{found['mo']:02}-{found['dy']:02}T{found.get('hr', 0):02}:{found.get('min', 0):02}"
+            stamp = (f"{found['yr']:04}-{found['mo']:02}-{found['dy']:02}"
+                     f"T{found.get('hr', 0):02}:{found.get('min', 0):02}")
             self._out.date = parse_date(stamp) or self._out.date
 
     # ------------------------------------------------------------ text

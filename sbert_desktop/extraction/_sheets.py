@@ -24,7 +24,8 @@ _ROWS = 40
 _CELL_LIMIT = 32_767
 """Characters of one cell. Source: Excel's specifications and limits."""
 _STRINGS_LIMIT = 128 * 1024 * 1024
-_USUAL_NAME = re.compile(r"^(?:sheet|tabelle|feuil|hoja|foglio|blad|ark|лист|arkusz|planilha|シート|工作表)\s*\d*$", re.IGNORECASE)
+_USUAL_NAME = re.compile(r"^(?:sheet|tabelle|feuil|hoja|foglio|blad|ark|лист|arkusz|planilha|シート|工作表)\s*\d*$",
+                         re.IGNORECASE)
 
 
 def read(source: Source) -> ExtractedText:

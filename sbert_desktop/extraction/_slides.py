@@ -141,7 +141,8 @@ class _Slide:
                         return
                     if local(node.tag) == "ph":
                         role = attribute(node, "type") or "body"
-        text = "\n".join(line for body in shape if local(body.tag) in {"txBody", "txbxContent"} for line in _lines(body))
+        bodies = [body for body in shape if local(body.tag) in {"txBody", "txbxContent"}]
+        text = "\n".join(line for body in bodies for line in _lines(body))
         if not text.strip():
             return
         if role in {"title", "ctrTitle"}:

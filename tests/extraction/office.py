@@ -62,7 +62,8 @@ def make_pptx(slides: list[str], order: list[int] | None = None, **parts: str) -
     found: dict[str, str | bytes] = {
         "[Content_Types].xml": "<Types/>",
         "ppt/presentation.xml": f"<p:presentation {P}><p:sldIdLst>" + "".join(
-            f'<p:sldId id="{255 + number}" r:id="rId{number}"/>' for number in order) + "</p:sldIdLst></p:presentation>",
+            f'<p:sldId id="{255 + number}" r:id="rId{number}"/>' for number in order)
+        + "</p:sldIdLst></p:presentation>",
         "ppt/_rels/presentation.xml.rels": relations(**{
             f"rId{number}": ("slide", f"slides/slide{number}.xml") for number in range(1, len(slides) + 1)})}
     found |= {f"ppt/slides/slide{number}.xml": text for number, text in enumerate(slides, 1)}
@@ -73,9 +74,11 @@ def make_xlsx(sheets: dict[str, str], strings: list[str] | None = None, codes: l
               states: dict[str, str] | None = None, extra: dict[str, str | bytes] | None = None) -> bytes:
     """Makes an xlsx. ``sheets``: name -> rows as XML; ``codes``: number format of each cell style from 1 on."""
     names = list(sheets)
-    book = "".join(f'<sheet name="{name}" sheetId="{number}" r:id="rId{number}" state="{(states or {}).get(name, "visible")}"/>'
+    states = states or {}
+    book = "".join(f'<sheet name="{name}" sheetId="{number}" r:id="rId{number}" state="{states.get(name, "visible")}"/>'
                    for number, name in enumerate(names, 1))
-    styles = "".join(f'<numFmt numFmtId="{164 + number}" formatCode="{code}"/>' for number, code in enumerate(codes or []))
+    styles = "".join(f'<numFmt numFmtId="{164 + number}" formatCode="{code}"/>'
+                     for number, code in enumerate(codes or []))
     formats = '<xf numFmtId="0"/>' + "".join(f'<xf numFmtId="{164 + number}"/>' for number in range(len(codes or [])))
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": "<Types/>",
@@ -97,7 +100,8 @@ def make_odf(kind: str, body: str, *, styles: str = "", meta: str = "", flat: bo
              f"<office:body><office:{kind}>{body}</office:{kind}></office:body>")
     about = f"<office:meta>{meta}</office:meta>"
     if flat:
-        return f'<?xml version="1.0"?><office:document {ODF} office:mimetype="{mime}">{about}{inner}</office:document>'.encode()
+        whole = f'<office:document {ODF} office:mimetype="{mime}">{about}{inner}</office:document>'
+        return f'<?xml version="1.0"?>{whole}'.encode()
     return pack({"content.xml": f"<office:document-content {ODF}>{inner}</office:document-content>",
                  "meta.xml": f"<office:document-meta {ODF}>{about}</office:document-meta>",
                  "META-INF/manifest.xml": "<manifest/>"} | (extra or {}), stored=mime)
@@ -106,7 +110,8 @@ def make_odf(kind: str, body: str, *, styles: str = "", meta: str = "", flat: bo
 def make_epub(chapters: dict[str, str], *, about: str = "", manifest: str = "", spine: str | None = None,
               extra: dict[str, str | bytes] | None = None) -> bytes:
     """Makes an epub of chapters (name -> XHTML body)."""
-    items = "".join(f'<item id="{name}" href="text/{name}.xhtml" media-type="application/xhtml+xml"/>' for name in chapters)
+    items = "".join(f'<item id="{name}" href="text/{name}.xhtml" media-type="application/xhtml+xml"/>'
+                    for name in chapters)
     order = spine if spine is not None else "".join(f'<itemref idref="{name}"/>' for name in chapters)
     parts: dict[str, str | bytes] = {
         "META-INF/container.xml": '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>',

@@ -46,7 +46,8 @@ def test_copy_protection_is_said_and_veiled_fonts_are_not(tmp_path: Path) -> Non
     cipher = ('<encryption><EncryptedData><EncryptionMethod Algorithm="http://www.idpf.org/2008/embedding"/>'
               '<CipherReference URI="{}"/></EncryptedData></encryption>')
     with pytest.raises(ExtractionError) as caught:
-        read(tmp_path, make_epub({"a": "x"}, extra={"META-INF/encryption.xml": cipher.format("OPS/text/a.xhtml")}), "a.epub")
+        read(tmp_path, make_epub({"a": "x"}, extra={"META-INF/encryption.xml": cipher.format("OPS/text/a.xhtml")}),
+             "a.epub")
     assert caught.value.code == "encrypted"
     fonts = make_epub({"a": "<p>fine</p>"}, extra={"META-INF/encryption.xml": cipher.format("OPS/font.otf")})
     assert read(tmp_path, fonts, "b.epub").text == "fine"

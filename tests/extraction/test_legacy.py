@@ -81,7 +81,8 @@ def test_damaged_old_files_are_said_to_be_damaged(tmp_path: Path, office: str) -
 
 def test_a_pages_file_is_read_by_its_preview_or_says_what_to_do(tmp_path: Path) -> None:
     pdf = make_pdf([[(72, 700, 12, "the preview of it")]])
-    assert "the preview of it" in read(tmp_path, pack({"Index/Document.iwa": b"x", "QuickLook/Preview.pdf": pdf}), "a.pages").text
+    data = pack({"Index/Document.iwa": b"x", "QuickLook/Preview.pdf": pdf})
+    assert "the preview of it" in read(tmp_path, data, "a.pages").text
     with pytest.raises(ExtractionError) as caught:
         read(tmp_path, pack({"Index/Document.iwa": b"x"}), "a.key")
     assert (caught.value.code, "Export" in caught.value.hint) == ("needs-program", True)

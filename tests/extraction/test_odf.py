@@ -15,8 +15,8 @@ CELL = '<table:table-cell{}><text:p>{}</text:p></table:table-cell>'
 
 
 def test_headings_lists_tables_and_spaces(tmp_path: Path) -> None:
-    rows = "".join(f"<table:table-row>{CELL.format('', a)}{CELL.format('', b)}<table:covered-table-cell/></table:table-row>"
-                   for a, b in (("a", "b"), ("c", "d")))
+    rows = "".join(f"<table:table-row>{CELL.format('', a)}{CELL.format('', b)}<table:covered-table-cell/>"
+                   "</table:table-row>" for a, b in (("a", "b"), ("c", "d")))
     body = ('<text:h text:outline-level="1">One</text:h><text:h text:outline-level="2">Below</text:h>'
             "<text:list><text:list-item><text:p>item</text:p></text:list-item></text:list>"
             f"<table:table><table:table-header-rows>{rows}</table:table-header-rows></table:table>"
@@ -34,7 +34,8 @@ def test_deletions_and_hidden_text_are_out_and_notes_and_comments_come_at_the_en
     styles = '<style:style style:name="H"><style:text-properties text:display="none"/></style:style>'
     body = ("<text:tracked-changes><text:changed-region><text:deletion><text:p>deleted</text:p></text:deletion>"
             "</text:changed-region></text:tracked-changes>"
-            "<text:p>kept<text:change-start/> inserted<text:change-end/><text:span text:style-name='H'> unseen</text:span>"
+            "<text:p>kept<text:change-start/> inserted<text:change-end/>"
+            "<text:span text:style-name='H'> unseen</text:span>"
             "<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>the note</text:p>"
             "</text:note-body></text:note><office:annotation><dc:creator>Bo</dc:creator><text:p>really?</text:p>"
             "</office:annotation> end</text:p><text:p>after</text:p>")
@@ -75,7 +76,8 @@ def test_cells_that_repeat_a_million_times_cost_nothing(tmp_path: Path) -> None:
 
 
 def test_slides_have_their_titles_notes_and_hidden_ones_say_so(tmp_path: Path) -> None:
-    styles = ('<style:style style:name="dp1"><style:drawing-page-properties presentation:visibility="hidden"/></style:style>')
+    styles = ('<style:style style:name="dp1"><style:drawing-page-properties presentation:visibility="hidden"/>'
+              "</style:style>")
     frame = '<draw:frame presentation:class="{}"><draw:text-box><text:p>{}</text:p></draw:text-box></draw:frame>'
     body = (f'<draw:page>{frame.format("outline", "body")}{frame.format("title", "The title")}'
             f'<presentation:notes>{frame.format("notes", "say it")}</presentation:notes></draw:page>'

@@ -32,16 +32,19 @@ def pptx(head: str, text: str) -> bytes:
 
 def xlsx(head: str, text: str) -> bytes:
     row = f'<row><c t="inlineStr"><is><t>{text}</t></is></c></row>'
-    return make_xlsx({"S": ""}, extra={"xl/worksheets/sheet1.xml": f"{head}<worksheet {S}><sheetData>{row}</sheetData></worksheet>"})
+    sheet = f"{head}<worksheet {S}><sheetData>{row}</sheetData></worksheet>"
+    return make_xlsx({"S": ""}, extra={"xl/worksheets/sheet1.xml": sheet})
 
 
 def odt(head: str, text: str) -> bytes:
     body = f"<office:body><office:text><text:p>{text}</text:p></office:text></office:body>"
-    return make_odf("text", "", extra={"content.xml": f"{head}<office:document-content {ODF}>{body}</office:document-content>"})
+    content = f"{head}<office:document-content {ODF}>{body}</office:document-content>"
+    return make_odf("text", "", extra={"content.xml": content})
 
 
 def fodt(head: str, text: str) -> bytes:
-    return head.encode() + make_odf("text", f"<text:p>{text}</text:p>", flat=True).removeprefix(b'<?xml version="1.0"?>')
+    plain = make_odf("text", f"<text:p>{text}</text:p>", flat=True)
+    return head.encode() + plain.removeprefix(b'<?xml version="1.0"?>')
 
 
 def epub(head: str, text: str) -> bytes:
@@ -53,7 +56,7 @@ MAKERS: list[Callable[[str, str], bytes]] = [docx, pptx, xlsx, odt, fodt, epub]
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_no_file_comes_in_through_an_entity_in_any_office_format(make: Callable[[str, str], bytes], tmp_path: Path) -> None:
+def test_no_file_comes_in_through_an_entity(make: Callable[[str, str], bytes], tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text(CANARY)
     data = make(OUTSIDE.format(secret.as_uri()), "before &xxe; after")
@@ -78,7 +81,8 @@ def test_entities_in_entities_are_never_spelled_out(make: Callable[[str, str], b
 def bomb(name: str, head: bytes, piece: bytes, tail: bytes, megabytes: int) -> bytes:
     """Packs a part that repeats itself, without ever holding it in memory."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(name, "w", force_zip64=True) as stream:
+    with (zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive,
+          archive.open(name, "w", force_zip64=True) as stream):
         stream.write(head)
         block = piece * (1_000_000 // len(piece))
         for _ in range(megabytes):
@@ -116,7 +120,8 @@ def cut(data: bytes, keep: int) -> bytes:
 def test_the_beginning_of_a_cut_off_file_is_read_and_said_to_be_a_part(tmp_path: Path) -> None:
     words = [f"{zlib.crc32(str(number).encode()):08x}" for number in range(5000)]
     whole = pack({"[Content_Types].xml": "<Types/>",
-                  "word/document.xml": f"<w:document {WORD}><w:body>{''.join(map(paragraph, words))}</w:body></w:document>"})
+                  "word/document.xml": f"<w:document {WORD}><w:body>{''.join(map(paragraph, words))}</w:body>"
+                                       "</w:document>"})
     document = read(tmp_path, cut(whole, len(whole) * 2 // 3), "a.docx")
     assert words[0] in document.text
     assert words[-1] not in document.text
@@ -135,7 +140,8 @@ def test_deep_nesting_ends_within_its_limits(tmp_path: Path) -> None:
     began = time.process_time()
     for name, data in (("a.pptx", make_pptx([slide(shape("top"), group)])),
                        ("a.odt", make_odf("text", f"<text:p>top</text:p>{lists}")),
-                       ("b.docx", pack({"word/document.xml": f"<w:document {WORD}><w:body>{paragraph('top')}{table}"}))):
+                       ("a.docx", pack({"word/document.xml": f"<w:document {WORD}><w:body>{paragraph('top')}"
+                                                             f"{table}"}))):
         assert "top" in read(tmp_path, data, name).text
     assert time.process_time() - began < 5
 

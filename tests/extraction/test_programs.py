@@ -89,7 +89,8 @@ def test_no_program_outlives_the_child_that_started_it(tmp_path: Path) -> None:
         child.wait()
     gone_within(pid, 5)
     with _programs.workspace():  # the next one clears away what the killed one left
-        left = [entry for entry in os.listdir(tempfile.gettempdir()) if entry.startswith(f"sbert-desktop-run-{child.pid}-")]
+        prefix = f"sbert-desktop-run-{child.pid}-"
+        left = [entry for entry in os.listdir(tempfile.gettempdir()) if entry.startswith(prefix)]
     assert not left
 
 

@@ -38,8 +38,8 @@ def test_numbers_and_dates_are_as_the_cell_shows_them(tmp_path: Path) -> None:
     codes = ["0.0%", "yyyy\\-mm\\-dd", "#,##0.00\\ [$€-407]", "h:mm", "00000"]
     values = [0.256, 45000, 1234.5, 0.75, 123]
     cells = "".join(f'<c s="{style}"><v>{value}</v></c>' for style, value in enumerate(values, 1))
-    document = read(tmp_path, make_xlsx({"Sheet1": f"<row>{cells}<c><v>0.30000000000000004</v></c><c><v>13.0</v></c></row>"},
-                                        codes=codes), "a.xlsx")
+    row = f"<row>{cells}<c><v>0.30000000000000004</v></c><c><v>13.0</v></c></row>"
+    document = read(tmp_path, make_xlsx({"Sheet1": row}, codes=codes), "a.xlsx")
     assert document.text.split("\t") == ["25.6%", "2023-03-15", "1,234.50 €", "18:00", "00123", "0.3", "13"]
 
 
@@ -67,7 +67,8 @@ def test_one_far_cell_costs_nothing(tmp_path: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 100_000
 
 
-def test_a_string_that_is_used_many_times_stays_within_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_string_that_is_used_many_times_stays_within_the_limit(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_sheets, "TEXT_LIMIT", 1_000_000)
     data = make_xlsx({"Sheet1": '<row><c t="s"><v>0</v></c></row>' * 500}, [f"<t>{'long words ' * 3000}</t>"])
     document = read(tmp_path, data, "a.xlsx")
@@ -108,6 +109,6 @@ def test_what_only_bears_the_name_of_an_old_workbook_is_read_as_what_it_is(tmp_p
     assert "left\tright" in read(tmp_path, page.encode(), "a.xls").text
     assert read(tmp_path, b"name;town\nAnn;Bern\n", "b.xls").text == "name\ttown\nAnn\tBern"
     xml = ('<?xml version="1.0"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" '
-           'xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet"><Worksheet ss:Name="Plan"><Table><Row><Cell><Data>one'
-           "</Data></Cell><Cell><Data>two</Data></Cell></Row></Table></Worksheet></Workbook>")
+           'xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet"><Worksheet ss:Name="Plan"><Table><Row><Cell><Data>'
+           "one</Data></Cell><Cell><Data>two</Data></Cell></Row></Table></Worksheet></Workbook>")
     assert pieces(read(tmp_path, xml.encode(), "c.xls"), BlockKind.TABLE, "Plan") == ["one\ttwo"]

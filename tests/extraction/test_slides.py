@@ -10,7 +10,8 @@ from tests.extraction.office import CORE, P, make_pptx, pieces, read, relations,
 
 
 def test_slides_come_in_the_order_of_the_show_with_their_titles_first(tmp_path: Path) -> None:
-    slides = [slide(shape("second body"), shape("Second", "title")), slide(shape("First", "ctrTitle"), shape("first body"))]
+    slides = [slide(shape("second body"), shape("Second", "title")),
+              slide(shape("First", "ctrTitle"), shape("first body"))]
     document = read(tmp_path, make_pptx(slides, order=[2, 1]), "a.pptx")
     assert pieces(document) == ["First", "first body", "Second", "second body"]
     assert [block.part for block in document.blocks] == ["slide 1", "slide 1", "slide 2", "slide 2"]
@@ -22,7 +23,8 @@ def test_slides_come_in_the_order_of_the_show_with_their_titles_first(tmp_path: 
 def test_tables_are_rows_and_groups_are_opened(tmp_path: Path) -> None:
     cell = "<a:tc><a:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></a:txBody></a:tc>"
     rows = "".join(f"<a:tr>{cell.format(a)}{cell.format(b)}</a:tr>" for a, b in (("a", "b"), ("c", "d")))
-    table = f"<p:graphicFrame><a:graphic><a:graphicData><a:tbl>{rows}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>"
+    table = (f"<p:graphicFrame><a:graphic><a:graphicData><a:tbl>{rows}</a:tbl></a:graphicData></a:graphic>"
+             "</p:graphicFrame>")
     group = f"<p:grpSp><p:nvGrpSpPr/><p:grpSp>{shape('deep inside')}</p:grpSp></p:grpSp>"
     document = read(tmp_path, make_pptx([slide(table, group)]), "a.pptx")
     assert pieces(document, BlockKind.TABLE) == ["a\tb\nc\td"]
@@ -36,9 +38,10 @@ def test_hidden_slides_say_so_and_notes_comments_and_charts_are_found(tmp_path: 
         **{"ppt__slides___rels__slide1.xml.rels": relations(
             rId1=("notesSlide", "../notesSlides/notesSlide1.xml"), rId2=("comments", "../comments/comment1.xml"),
             rId3=("chart", "../charts/chart1.xml")),
-           "ppt__notesSlides__notesSlide1.xml": f"<p:notes {P}><p:spTree>{shape('say this', 'body')}{shape('7', 'sldNum')}"
-                                                "</p:spTree></p:notes>",
-           "ppt__comments__comment1.xml": f'<p:cmLst {P}><p:cm authorId="0"><p:text>better words</p:text></p:cm></p:cmLst>',
+           "ppt__notesSlides__notesSlide1.xml": f"<p:notes {P}><p:spTree>{shape('say this', 'body')}"
+                                                f"{shape('7', 'sldNum')}</p:spTree></p:notes>",
+           "ppt__comments__comment1.xml": f'<p:cmLst {P}><p:cm authorId="0"><p:text>better words</p:text></p:cm>'
+                                          "</p:cmLst>",
            "ppt__commentAuthors.xml": f'<p:cmAuthorLst {P}><p:cmAuthor id="0" name="Bo"/></p:cmAuthorLst>',
            "ppt__charts__chart1.xml": '<c:chart xmlns:c="c"><c:title><a:p xmlns:a="a"><a:t>Sales</a:t></a:p></c:title>'
                                       "<c:strCache><c:pt><c:v>North</c:v></c:pt></c:strCache>"
