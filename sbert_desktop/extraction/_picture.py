@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from sbert_desktop.domain import ExtractedText
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
 MOST_PIXELS = 200_000_000
 """A picture of more pixels is not opened: 600 MB as colours, beyond what scanners and cameras make (150 million)."""
-_FORMATS = ("PNG", "JPEG", "MPO", "TIFF", "WEBP", "BMP", "GIF")  # named, because some of Pillow's start programs
+_PLUGINS = ("Png", "Jpeg", "Tiff", "WebP", "Bmp", "Gif")  # named, because others of Pillow's start programs
+_BEGINNINGS = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF8", b"BM")
+_HEIF = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 _EXIF_FOLDER, _ORIENTATION = 0x8769, 0x0112  # Source: EXIF 2.32, section 4.6
 _TAKEN, _ZONE, _CHANGED, _COMMENT = 0x9003, 0x9011, 0x0132, 0x9286
 _DESCRIPTION, _XP_TITLE, _XP_COMMENT, _XP_KEYWORDS, _XP_SUBJECT = 0x010E, 0x9C9B, 0x9C9C, 0x9C9E, 0x9C9F
@@ -56,6 +59,12 @@ def read(source: Source) -> ExtractedText:
     return out.finish()
 
 
+def is_picture(data: bytes) -> bool:
+    """Tells a picture of a kind that is opened by its first bytes."""
+    return data.startswith(_BEGINNINGS) or (data[:4] == b"RIFF" and data[8:12] == b"WEBP") or (
+        data[4:8] == b"ftyp" and data[8:12] in _HEIF)
+
+
 @contextmanager
 def opened(data: bytes) -> Iterator[Image]:
     """Opens a picture without reading its pixels yet.
@@ -65,7 +74,9 @@ def opened(data: bytes) -> Iterator[Image]:
     """
     from PIL import Image, UnidentifiedImageError
 
-    formats = list(_FORMATS)
+    for name in _PLUGINS:
+        import_module(f"PIL.{name}ImagePlugin")
+    formats = [name.upper() for name in _PLUGINS]
     if data[4:8] == b"ftyp":
         import pi_heif
 
@@ -108,7 +119,7 @@ def turned(picture: Image, most_pixels: int) -> Image:
         raise _too_large()
     scale = min(1.0, (most_pixels / max(1, width * height)) ** 0.5)
     smaller = (max(1, round(width * scale)), max(1, round(height * scale)))
-    if scale < 1.0 and picture.format == "JPEG":
+    if scale < 1.0 and picture.format in {"JPEG", "MPO"}:
         picture.draft(None, smaller)  # decodes at a half, a quarter ...
     if scale < 1.0 and picture.mode not in {"P", "PA"}:
         copy = picture.convert("L") if picture.mode == "1" else picture
@@ -239,7 +250,7 @@ def _xmp(picture: Image, out: TextBuilder) -> Notes:
 def _iptc(picture: Image, out: TextBuilder) -> Notes:
     from PIL import IptcImagePlugin
 
-    if picture.format not in {"JPEG", "TIFF"}:
+    if picture.format not in {"JPEG", "MPO", "TIFF"}:
         return "", [], []
     notes = IptcImagePlugin.getiptcinfo(cast("ImageFile", picture)) or {}
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from pathlib import Path
 from typing import cast
 
 from sbert_desktop.extraction._pdf import opened
+from sbert_desktop.extraction._picture import is_picture
 from sbert_desktop.extraction._problems import failure
-from sbert_desktop.extraction._registry import HEAD, format_of
 
 MOST_PIXELS = 40_000_000
 """A larger picture is made smaller: a page of 10 m has no use in a preview."""
@@ -17,15 +16,14 @@ _WIDEST = 8192
 Rectangle = list[float]
 
 
-def render(header: Mapping[str, object], data: bytes, name: str = "") -> tuple[Mapping[str, object], bytes]:
+def render(header: Mapping[str, object], data: bytes) -> tuple[Mapping[str, object], bytes]:
     """Draws a page of a PDF, or a picture, on white.
 
     Args:
         header: ``page`` (from 1), ``width`` in pixels, ``ranges``: groups of [char_start, length]
             in pdfium's numbering, named (a table) or in a list; ``boxes``: a table of groups of [x, y, width,
             height] in fractions of the page, for recognised words; ``password``.
-        data: The file's bytes.
-        name: Its name (of the member, inside a container).
+        data: The bytes of the file or member; they tell a picture from a PDF.
 
     Returns:
         ``{"width", "height", "pages", "page", "rects"}`` (rects in pixels of the picture, x, y, width,
@@ -40,7 +38,7 @@ def render(header: Mapping[str, object], data: bytes, name: str = "") -> tuple[M
     ranges, boxes = header.get("ranges", {}), header.get("boxes", {})
     named = ranges if isinstance(ranges, dict) else dict(enumerate(cast(list[object], ranges)))
     groups = cast(dict[object, list[list[int]]], named)
-    if format_of(Path(name or "a.pdf"), data[:HEAD], data) == "picture":
+    if is_picture(data):
         width, height, pages, pixels = _picture(data, number, wanted)
         found: dict[object, list[Rectangle]] = {key: [] for key in groups}
     else:

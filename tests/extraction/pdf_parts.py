@@ -36,7 +36,8 @@ class Objects:
         start = out.tell()
         out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(places) + 1))
         out.write(b"".join(b"%010d 00000 n \n" % place for place in places))
-        out.write(b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF\n" % (len(places) + 1, trailer, start))
+        out.write(b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF\n"
+                  % (len(places) + 1, trailer, start))
         return out.getvalue()
 
 
@@ -89,7 +90,7 @@ def pdf_of_signs(signs: Sequence[tuple[str, float, float]], *, size: float = 20.
     content = b"BT /F2 %g Tf\n" % size + b"".join(
         b"1 0 0 1 %g 700 Tm <%02x> Tj\n" % (x, number) for number, (_, x, _) in enumerate(signs, 1)) + b"ET"
     glyphs = [b"%d 0 0 0 %d 700 d1 0 0 %d 700 re f" % (width, width, width) for width in widths]
-    font = (b"<< /Type /Font /Subtype /Type3 /FontBBox [0 -200 1000 900] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 1 "
+    font = (b"<< /Type /Font /Subtype /Type3 /FontBBox [0 -200 1000 900] /FontMatrix [.001 0 0 .001 0 0] /FirstChar 1 "
             b"/LastChar %d /Widths [%s] /Encoding << /Differences [1 %s] >> /CharProcs << %s >> /Resources << >> "
             b"/ToUnicode 4 0 R >>" % (
                 count, b" ".join(b"%d" % width for width in widths),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import resource
-import subprocess
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +12,9 @@ from sbert_desktop.errors import ExtractionError
 from sbert_desktop.extraction import extract
 from sbert_desktop.extraction._extract import extract_bytes
 from sbert_desktop.extraction._pdf import opened
+from sbert_desktop.extraction._pdf_layout import Page
+from sbert_desktop.extraction._pdf_text import DocumentWriter, Note
 from tests.extraction.pdf_parts import Item, large_pdf, pdf_of, pdf_of_signs, scan_of, shown
-
-REPO = Path(__file__).resolve().parents[2]
 
 
 def read(data: bytes, password: str | None = None) -> ExtractedText:
@@ -140,7 +138,8 @@ def test_a_paragraph_goes_on_past_the_footnotes() -> None:
     first = lines(["The story of the old tree that"], top=120) + lines(["1 A linden, as some say."], top=80, size=7)
     second = lines(["stood beside the river for many years."], top=700)
     found = pieces(read(pdf_of([shown(first), shown(second)])))
-    assert found == ["The story of the old tree that stood beside the river for many years.", "1 A linden, as some say."]
+    assert found == ["The story of the old tree that stood beside the river for many years.",
+                     "1 A linden, as some say."]
 
 
 def test_soft_hyphens_join_and_pages_without_text_are_counted() -> None:
@@ -167,28 +166,23 @@ def test_a_wrong_password_is_said_to_be_wrong_and_an_empty_one_opens(shared_data
 
 # ---------------------------------------------------------------- many pages
 
-_MEASURE = """
-import resource, sys
-from pathlib import Path
-from sbert_desktop.extraction._extract import extract_bytes
-data = Path(sys.argv[1]).read_bytes()
-extract_bytes(Path("warm.pdf"), Path(sys.argv[2]).read_bytes())
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-document = extract_bytes(Path("a.pdf"), data)
-print(len(document.text), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, len(document.blocks))
-"""
 
+def test_a_long_document_is_read_by_batches_and_its_headers_are_found_in_all_of_them(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+    add = DocumentWriter.add
 
-def test_many_pages_are_read_with_bounded_memory_and_their_headers_found(tmp_path: Path) -> None:
-    page = lines([f"word{number} " + "and some more words of this line" for number in range(20)], top=680)
-    pages = [[*page, (72.0, 760.0, 9.0, "Yearbook of gardens"), (300.0, 30.0, 9.0, f"Page {number}")]
-             for number in range(1200)]
-    (tmp_path / "a.pdf").write_bytes(large_pdf(pages))
-    (tmp_path / "b.pdf").write_bytes(large_pdf(pages[:2]))
-    done = subprocess.run([sys.executable, "-c", _MEASURE, str(tmp_path / "a.pdf"), str(tmp_path / "b.pdf")],
-                          cwd=REPO, capture_output=True, text=True, check=True)
-    characters, megabytes, blocks = map(int, done.stdout.split())
-    assert characters > 900_000
-    assert megabytes < 60  # the lines of all pages alone took 70
-    assert blocks >= 2 * 1200
-    assert resource.getpagesize() > 0
+    def counting(self: DocumentWriter, pages: Sequence[Page], notes: Sequence[Note] = ()) -> None:
+        batches.append(len(pages))
+        add(self, pages, notes)
+
+    monkeypatch.setattr(DocumentWriter, "add", counting)
+    pages: list[list[Item]] = [[(72.0, 400.0, 10.0, f"This is what page number {number} of the long book says."),
+                                (72.0, 760.0, 9.0, "Yearbook of gardens"), (300.0, 30.0, 9.0, f"Page {number}")]
+                               for number in range(1, 451)]
+    document = read(large_pdf(pages))
+    assert batches == [200, 200, 50]
+    assert len(pieces(document, BlockKind.FURNITURE)) == 2 * 450
+    text = pieces(document, BlockKind.PARAGRAPH)
+    assert text == [f"This is what page number {number} of the long book says." for number in range(1, 451)]
+    assert [block.page for block in document.blocks if block.kind is BlockKind.PARAGRAPH] == list(range(1, 451))
