@@ -69,10 +69,12 @@ class Embedding:
 
     Attributes:
         commit: Called between two pieces of work; set by who stores.
+        aside: Says, while the encoder waits for the person, that there is something else to do meanwhile.
     """
 
     def __init__(self, session: Session, writer: Writer, context: JobContext, reporter: Reporter) -> None:
         self.commit: Callable[..., None] = _nowhere
+        self.aside: Callable[[], bool] = bool
         self._session = session
         self._library = session.library
         self._writer = writer
@@ -161,7 +163,10 @@ class Embedding:
         began = time.monotonic()
         for start, stop in _slices(pending, chars * 4):
             part = texts[start:stop]
-            vectors = encoder.encode_passages(part, self._context)
+            try:
+                vectors = encoder.encode_passages(part, _Interruptible(self._context, self.aside))
+            except _Aside:
+                return
             self._writer.put_vectors(ids[start:stop], vectors)
             self._report.tally.encoded += len(part)
             self._report.tally.tokens += encoder.count_tokens(part)
@@ -176,6 +181,37 @@ class Embedding:
             return
         self._context.progress("Building the index", 0, None)
         self._writer.build_index(self._context)
+
+
+class _Aside(Exception):  # noqa: N818  a signal
+    """The encoder waits for the person, and something else can be done meanwhile."""
+
+
+class _Interruptible:
+    """The job's context, which also ends a wait of the encoder when something else can be done."""
+
+    def __init__(self, context: JobContext, aside: Callable[[], bool]) -> None:
+        self._context = context
+        self._aside = aside
+
+    @property
+    def paused(self) -> bool:
+        """As the job's context."""
+        return self._context.paused
+
+    def check(self) -> None:
+        """As the job's context; raises when there is something else to do."""
+        self._context.check()
+        if self._aside():
+            raise _Aside
+
+    def progress(self, phase: str, done: int, total: int | None, detail: str = "") -> None:
+        """As the job's context."""
+        self._context.progress(phase, done, total, detail)
+
+    def partial(self, result: object) -> None:
+        """As the job's context."""
+        self._context.partial(result)
 
 
 def _nowhere(**_: bool) -> None:

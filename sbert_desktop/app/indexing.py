@@ -113,7 +113,7 @@ def run_index(
     with session.library.writer(
         wait=wait, on_wait=lambda holder: context.progress(f"Waiting for {holder}", 0, None), check=context.check
     ) as writer:
-        run = _Run(session, writer, request, context, waiting or Waiting())
+        run = _Run(session, writer, request, context, Waiting() if waiting is None else waiting)
         report = run.perform(writer, folders)
     if run.unsettled and on_unsettled is not None:
         on_unsettled(run.unsettled)
@@ -161,6 +161,7 @@ class _Run:
         self._embedding = Embedding(session, writer, context, self._report)
         self._storing = Storing(self._library, writer, self._report, self._embedding.split)
         self._embedding.commit = self._storing.commit_if_due
+        self._embedding.aside = lambda: bool(self._waiting) and session.held() > 0
         self._busy_live = False
         self.unsettled: Paths = frozenset()
 
@@ -315,17 +316,21 @@ class _Run:
         try:
             while True:
                 self._obey(writer)
-                item = feeder.take(wait=not self._embedding.waiting)
+                item = feeder.take(wait=not self._may_encode())
                 if item is END:
                     return
                 if item is NOTHING:
-                    if self._embedding.waiting:
+                    if self._may_encode():
                         self._embedding.encode_some()
                     continue
                 assert isinstance(item, tuple)
                 store(item)
         finally:
             feeder.close()
+
+    def _may_encode(self) -> bool:
+        """Says whether to encode while nothing waits to be stored; a few changed files are stored first."""
+        return self._embedding.waiting and not (self._busy_live or self._request.partial)
 
     def _settle(self, writer: Writer) -> None:
         """Reads those again that changed while they were read, once they rest."""
@@ -445,7 +450,9 @@ class _Run:
                 self._waiting.run_errands(writer)
                 time.sleep(_STEP_ASIDE)
         self._context.check()
-        while self._session.held() > 0:
+        # A few changed files are no bulk: they do not step aside, and nothing makes them wait.
+        small = self._request.partial or self._busy_live
+        while self._session.held() > 0 and not (small or self._waiting):
             time.sleep(min(_STEP_ASIDE, self._session.held()))
             self._context.check()
         self._look_after(writer)

@@ -59,12 +59,12 @@ class Live:
 
     def follow(self) -> None:
         """Watches the folders of the library as they are now, or none where the settings say so."""
-        if self._stopped or self._session.library.read_only:
+        if self._ended() or self._session.library.read_only:
             return
         wanted = self._session.settings.flag("indexing.watch")
         folders = [(r.path, r.rules) for r in self._session.library.folders() if r.state == "active"]
         with self._lock:
-            if self._stopped:
+            if self._ended():
                 return
             watching = self._watching
             if watching is None:
@@ -79,6 +79,9 @@ class Live:
                 watching.start(folders)
                 return
         watching.update(folders if wanted else [])
+
+    def _ended(self) -> bool:
+        return self._stopped
 
     def changed(self, paths: Iterable[Path]) -> None:
         """Takes note of files and folders to look at."""

@@ -74,6 +74,10 @@ class Waiting:
         self._retry: set[Path] = set()
         self._errands: deque[Errand[object]] = deque()
 
+    def __bool__(self) -> bool:
+        with self._lock:
+            return bool(self._paths or self._retry or self._errands)
+
     def note(self, paths: Iterable[Path] = (), retry: Iterable[Path] = ()) -> None:
         """Adds paths to look at."""
         with self._lock:
