@@ -234,6 +234,7 @@ def test_a_child_may_not_use_the_network_nor_start_programs_nor_write(tmp_path: 
 
     script = """
 import os, socket, subprocess, sys
+from sbert_desktop.extraction.child import make_handler
 make_handler()
 target = sys.argv[1]
 def refused(action):

@@ -8,12 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from sbert_desktop.domain import ExtractedText, Problem, SplitRules
+from sbert_desktop.domain import ExtractedText, Listing, Problem, SplitRules
 from sbert_desktop.errors import ExtractionError
 from sbert_desktop.extraction import SUPPORTED, ExtractionPool, extract, split
-from tests.extraction.conftest import Context, ScriptChild, WordTokenizer, source
+from tests.extraction.conftest import Context, NearChild, ScriptChild, WordTokenizer, source
 from tests.extraction.test_pdf import assert_runs_point_at_their_characters
 from tests.extraction.test_split import assert_sound
+
+
+def documents(path: Path) -> list[ExtractedText]:
+    """Reads a file as the program does: its text, or those of all its members."""
+    pool = ExtractionPool(NearChild, 1)
+    outcomes = [outcome for _, outcome in pool.results([source(path)], Context())]
+    pool.close()
+    own = [outcome.document for outcome in outcomes if isinstance(outcome, Listing) and outcome.document is not None]
+    return own + [outcome for outcome in outcomes if isinstance(outcome, ExtractedText)]
 
 
 def folded(text: str, *, tight: bool) -> str:
@@ -32,7 +41,8 @@ def test_known_phrases_of_every_format_are_found(shared_data: Path) -> None:
                 continue
             checked += 1
             tight = row["language"] in {"zh", "ja", "th", "multi"}
-            text = folded(extract(shared_data / "tour" / row["file"]).text, tight=tight)
+            found = documents(shared_data / "tour" / row["file"])
+            text = folded("\n".join(document.text for document in found), tight=tight)
             missed += [f"{row['file']}: {phrase}" for key in ("key_phrase_1", "key_phrase_2")
                        if (phrase := row[key]) and folded(phrase, tight=tight) not in text]
     assert not missed
@@ -65,8 +75,10 @@ def test_every_readable_file_splits_without_losing_text(shared_data: Path) -> No
     words, rules = WordTokenizer(), SplitRules(max_tokens=120, overlap_tokens=20, context="title+heading")
     for path in sorted((shared_data / "tour").rglob("*")):
         if path.suffix[1:].lower() in SUPPORTED and "Scans" not in path.parts:
-            document = extract(path)
-            assert_sound(document, rules, split(document, rules, words), words)
+            found = documents(path)
+            assert found, path.name
+            for document in found:
+                assert_sound(document, rules, split(document, rules, words), words)
 
 
 def test_hostile_files_hurt_nobody(shared_data: Path) -> None:
@@ -74,7 +86,8 @@ def test_hostile_files_hurt_nobody(shared_data: Path) -> None:
     files = [source(path) for path in sorted(folder.rglob("*")) if path.is_file()]
     pool = ExtractionPool(ScriptChild, 2, time_limit=10.0)
     began = time.monotonic()
-    found = {str(file.path.relative_to(folder)): outcome for file, outcome in pool.results(files, Context())}
+    found = {str(file.path.relative_to(folder)): outcome
+             for file, outcome in pool.results(files, Context()) if not file.member}
     pool.close()
     assert time.monotonic() - began < 30
     assert len(found) == len(files)
