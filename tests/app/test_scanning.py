@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -320,6 +323,75 @@ def test_root_that_goes_away_during_the_walk_removes_nothing(folder):
     changes = compare(found, known)
     assert found.cut_off
     assert (changes.removed, changes.removed_pending, changes.offline) == ([], 0, 1)
+
+
+MOUNTED = """
+import os, subprocess, sys
+from pathlib import Path
+from types import SimpleNamespace as Known
+from sbert_desktop.app.scanning import compare, root_problem, scan
+from sbert_desktop.jobs import NullContext
+
+base = Path(sys.argv[1])
+drive, docs = base / "drive", base / "docs"
+mount = lambda *words: subprocess.run(words, check=True)
+mount("mount", "-t", "tmpfs", "none", str(drive))
+(drive / "a.txt").write_text("a")
+(drive / "b").mkdir()
+(drive / "b" / "c.txt").write_text("c")
+plug = lambda: mount("mount", "--bind", str(drive), str(docs / "usb"))
+unplug = lambda: mount("umount", str(docs / "usb"))
+def look():
+    found = scan(docs, NullContext(), known=known)
+    return compare(found, known)
+plug()
+known = {}
+first = scan(docs, NullContext())
+known = {p: Known(id=n, size=f.size, mtime_ns=f.mtime_ns, device=f.device, inode=f.inode, content=n, problem_code="")
+         for n, (p, f) in enumerate(first.files.items())}
+assert len(known) == 3 and look().unchanged == 3
+assert root_problem(docs / "usb", 2) == ""
+unplug()
+gone = look()
+assert (gone.removed, gone.offline, gone.unchanged) == ([], 2, 1), gone
+assert gone.offline_folders == (docs / "usb",)
+assert root_problem(docs / "usb", 2) == "empty"
+plug()
+back = look()
+assert (back.unchanged, back.offline, back.removed) == (3, 0, []), back
+(docs / "usb" / "a.txt").unlink()
+assert len(look().removed) == 1
+
+class Unplug(NullContext):
+    walked = 0
+    def check(self):
+        self.walked += 1
+        if self.walked == 3:  # in "usb" below the root, with its sub-folder still to come
+            unplug()
+
+found = scan(docs, Unplug(), known=known)
+late = compare(found, known)
+assert os.fsencode(docs / "usb" / "b" / "c.txt") not in found.files and late.unchanged == 1, late
+assert known[os.fsencode(docs / "usb" / "b" / "c.txt")].id not in late.removed, late
+"""
+
+
+def in_own_mounts(*words: str) -> list[str]:
+    """Gives the command that runs another one where it may mount, or skips."""
+    enter = ["unshare", "-Urm"]
+    if shutil.which("unshare") is None or subprocess.run([*enter, "true"], capture_output=True).returncode:
+        pytest.skip("this system lets no ordinary user mount in a name space of his own")
+    return [*enter, *words]
+
+
+def test_unplugged_drive_keeps_its_documents_and_comes_back_unchanged(tmp_path):
+    for name in ("drive", "docs/usb"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "docs" / "own.txt").write_text("own")
+    done = subprocess.run(
+        in_own_mounts(sys.executable, "-c", MOUNTED, str(tmp_path)), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
 
 
 # ---------------------------------------------------------------- names (R14)
