@@ -7,6 +7,7 @@ from the library, so a preview works while a drive is away.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Sequence
 
@@ -18,6 +19,8 @@ from sbert_desktop.errors import JobError
 _WINDOW = 60_000
 """Characters of a long document that are shown around the passage."""
 _DRAWN = ("pdf", "picture")
+_PART = re.compile(r"(?:^|/)part \d{1,6}$")
+"""A part of a very long text is drawn as a page of the file that it is a part of."""
 
 Rect = tuple[float, float, float, float]
 
@@ -94,7 +97,7 @@ def _page(session: Session, hit: HitView, text: ExtractedText, page: int, width:
         {
             "op": "render",
             "path": os.fsencode(hit.path).hex(),
-            "member": hit.member,
+            "member": _PART.sub("", hit.member),
             "page": page,
             "width": width,
             "ranges": {name: runs_on_page(text, span, page) for name, span in spans.items()},

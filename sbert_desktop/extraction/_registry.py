@@ -139,7 +139,7 @@ def format_of(path: Path, head: bytes, whole: bytes | BinaryIO | None = None) ->
     """
     suffix = suffix_of(path.name)
     told = SUPPORTED.get(suffix)
-    if b"%PDF-" in head[:1024] and (told != "eml" or head.startswith(b"%PDF-")):
+    if head.startswith(b"%PDF-"):
         return "pdf"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_format(path, whole, told)
@@ -147,6 +147,8 @@ def format_of(path: Path, head: bytes, whole: bytes | BinaryIO | None = None) ->
         return _ole_format(path, whole, told)
     if archive := _archive_format(head, path.name):
         return archive
+    if b"%PDF-" in head[:1024] and (told in {None, "pdf"} or is_binary(head)):  # with something before it
+        return "pdf"
     if head.startswith(b"{\\rtf"):
         return "rtf"
     if mail := _mail_format(path.name, head, told):
