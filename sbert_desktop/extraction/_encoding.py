@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
-from sbert_desktop.extraction._language import detect_language
+from sbert_desktop.extraction._language import likely_language
 
 _SAMPLE = 32 * 1024
 _BOMS = (
@@ -28,16 +29,23 @@ _HIGH = re.compile(rb"[\x80-\xff]")
 _LETTER = re.compile(rb"[A-Za-z]")
 _NOT_CONTROL = bytes(byte for byte in range(256) if (byte >= 32 and byte != 127) or byte in b"\t\n\x0b\f\r\x1b")
 
-# Which old code page each language was written in on Windows. Source: Microsoft's list of ANSI code pages.
-_PAGE_OF = {
-    **dict.fromkeys(("pl", "cs", "sk", "hu", "sl", "hr", "bs", "ro", "sq"), "cp1250"),
-    **dict.fromkeys(("tr", "az"), "cp1254"),
-    **dict.fromkeys(("lt", "lv", "et"), "cp1257"),
-    "vi": "cp1258",
-}
-_LATIN = ("cp1252", "cp850", "mac_roman")
+# The letters beyond a-z of languages in Latin script: a page is right when all its high bytes are letters of one of
+# them. Compiled by us from the languages' alphabets.
+_LETTERS_OF = {language: frozenset(letters + letters.upper()) for language, letters in {
+    "de": "äöüß", "fr": "àâçéèêëîïôùûüÿœæ", "es": "áéíóúüñ", "pt": "áâãàçéêíóôõúü", "it": "àèéìòùî", "sv": "åäöé",
+    "da": "æøåé", "nl": "éëïöüèê", "is": "áéíóúýþæöð", "ca": "àçéèíïóòúü", "pl": "ąćęłńóśźż", "cs": "áčďéěíňóřšťúůýž",
+    "sk": "áäčďéíľĺňóôŕšťúýž", "hu": "áéíóöőúüű", "ro": "ăâîșțşţ", "hr": "čćžšđ", "sq": "ëç", "tr": "çğıöşüâîİ",
+    "lt": "ąčęėįšųūž", "lv": "āčēģīķļņšūž", "et": "äöõüšž",
+    "vi": "àáâãèéêìíòóôõùúýăđĩũơư\u0300\u0301\u0303\u0309\u0323",
+}.items()}
+_LATIN = ("cp1252", "cp1250", "cp1254", "cp1257", "iso8859_2", "iso8859_13", "iso8859_16", "iso8859_15", "cp850",
+          "mac_roman", "cp852", "cp857", "cp1258")
+_SIGNS_OF_TEXT = frozenset("«»–—…€£§°©®·•\xa0¿¡“”„‘’‚")
+_SURE = 0.55
+_LATIN_SAMPLE = 6000
 _OTHER_SCRIPTS = (
-    "cp1251", "koi8_r", "cp866", "iso8859_5", "cp1253", "iso8859_7", "cp1255", "cp1256", "cp874",
+    "cp1251", "koi8_r", "koi8_u", "cp866", "iso8859_5", "mac_cyrillic", "cp1253", "iso8859_7", "cp1255", "cp1256",
+    "iso8859_6", "cp874",
     "cp932", "euc_jp", "gb18030", "big5", "cp949",
 )
 _ALIASES = {"shift_jis": "cp932", "shift-jis": "cp932", "sjis": "cp932", "x-sjis": "cp932", "gb2312": "gb18030",
@@ -113,7 +121,11 @@ def _decode_declared(data: bytes, declared: str) -> str | None:
 def _wide_encoding(head: bytes) -> str:
     """Finds UTF-16 and UTF-32 without a mark by where their zero bytes stand."""
     head = head[: len(head) // 4 * 4] if len(head) >= 4 else head[: len(head) // 2 * 2]
-    if len(head) < 4 or b"\0" not in head:
+    if len(head) < 4:
+        return ""
+    if ideographs := _wide_ideographs(head[:512]):
+        return ideographs
+    if b"\0" not in head:
         return ""
     count = len(head) // 4
     zeros = [sum(1 for byte in head[lane::4] if byte == 0) for lane in range(4)]
@@ -147,12 +159,14 @@ def _mostly_utf8(data: bytes) -> bool:
 def _guess(data: bytes) -> str:
     sample = _telling_part(data)
     high, plain = len(_HIGH.findall(sample)), len(_LETTER.findall(sample))
-    few = high < 6 and high <= plain
-    if (high > 0.35 * (high + plain) and not few) or _looks_double_byte(sample):
-        name = _guess_other_script(sample)
-        if name:
-            return name
-    return _guess_latin(sample)
+    double = _looks_double_byte(sample)
+    other = double or (high > 0.35 * (high + plain) and not (high < 6 and high <= plain))
+    if other and high > 0.6 * plain and (name := _guess_other_script(sample)):
+        return name
+    latin, fit = _guess_latin(sample[:_LATIN_SAMPLE])
+    if other and high <= 0.6 * plain and not (fit > 0.9 or (fit > _SURE and not double)):
+        return _guess_other_script(sample) or latin
+    return latin
 
 
 def _telling_part(data: bytes) -> bytes:
@@ -193,13 +207,15 @@ def _decodable(sample: bytes, names: Iterable[str]) -> Iterable[str]:
 
 
 # Script of each single-byte page, and its most frequent letters in running text.
-_CYRILLIC = ("\u0400-\u045f", set("оеаинтсрвл"))
+_CYRILLIC = ("\u0400-\u045f\u0490\u0491", set("оеаинтсрвл"))
 _GREEK = ("\u0370-\u03ff", set("αοιετσνρςυή"))
+_ARABIC = ("\u0620-\u06d3", set("اليمنوترهب"))
 _RANGES = {
-    "cp1251": _CYRILLIC, "koi8_r": _CYRILLIC, "cp866": _CYRILLIC, "iso8859_5": _CYRILLIC,
+    "cp1251": _CYRILLIC, "koi8_r": _CYRILLIC, "koi8_u": _CYRILLIC, "mac_cyrillic": _CYRILLIC,
+    "cp866": _CYRILLIC, "iso8859_5": _CYRILLIC,
     "cp1253": _GREEK, "iso8859_7": _GREEK,
     "cp1255": ("\u05b0-\u05ea", set("יוהלאתרמנב")),
-    "cp1256": ("\u0620-\u06d3", set("اليمنوترهب")),
+    "cp1256": _ARABIC, "iso8859_6": _ARABIC,
     "cp874": ("\u0e00-\u0e5b", set("านรกอเงมยล่")),
 }
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fc]")
@@ -271,40 +287,89 @@ def _case_noise(text: str) -> float:
     return noise / letters if letters else 0.0
 
 
-def _guess_latin(sample: bytes) -> str:
-    scores = {name: _latin_score(sample, name) for name in _LATIN}
-    best = max(scores, key=lambda name: scores[name])
-    if best != "cp1252" and scores[best] > scores["cp1252"] + 0.25:
-        return best
-    plain = detect_language(_HIGH.sub(b" ", sample).decode("ascii", "ignore"))
-    western = detect_language(sample.decode("cp1252", "replace"))
-    if not (plain == western and plain not in _PAGE_OF):
-        for page in ("cp1250", "cp1254", "cp1257", "cp1258"):
-            text = sample.decode(page, "replace")
-            if "\ufffd" not in text and _PAGE_OF.get(detect_language(text)) == page:
-                return page
-    return "cp1252" if "\ufffd" not in sample.decode("cp1252", "replace") else "latin-1"
+def _guess_latin(sample: bytes) -> tuple[str, float]:
+    """Gives the best page of Latin script, and how well it fits one language, up to about 1."""
+    best, best_score = "", -9.0
+    for name in _LATIN:
+        text = sample.decode(name, "replace")
+        score = _latin_score(text, name)
+        if score > best_score + 0.02:  # in doubt the one that comes first, the most usual
+            best, best_score = name, score
+    if best_score <= 0 and "\ufffd" in sample.decode("cp1252", "replace"):
+        return "latin-1", best_score
+    return (best if best_score > 0 else "cp1252"), best_score
 
 
-def _latin_score(sample: bytes, name: str) -> float:
-    """Scores how well the high bytes sit among letters, about -1 to 1."""
-    text = sample.decode(name, "replace")
-    total, score = 0, 0.0
-    for match in re.finditer("[^\x00-\x7f]", text):
+def _latin_score(text: str, page: str) -> float:
+    """Scores how well the high characters of a text are the letters of one language, each in its place."""
+    letters: Counter[str] = Counter()
+    total, signs = 0, 0.0
+    for match in _NOT_ASCII.finditer(text):
         total += 1
         char, at = match.group(), match.start()
         before = text[at - 1] if at else " "
         after = text[at + 1] if at + 1 < len(text) else " "
         inside = before.isalpha() and after.isalpha()
-        if char == "\ufffd":
-            score -= 1.5
-        elif char.isalpha():
-            shouting = char.isupper() and before.islower()
-            score += -0.7 if shouting else 1.0 if inside else 0.6 if before.isalpha() or after.isalpha() else 0.2
+        if char.isalpha() or "\u0300" <= char <= "\u0323":
+            if char.isupper() and before.islower():
+                signs -= 1.7
+            else:
+                letters[char] += 1
         elif char in "’‘":
-            score += 0.9 if inside or before.isalpha() or after.isalpha() else 0.4
-        elif char in "“”„":
-            score += -1.0 if inside else 0.7 if before.isspace() or after.isspace() else 0.4
+            signs += 0.9 if inside or before.isalpha() or after.isalpha() else 0.4
+        elif char in _SIGNS_OF_TEXT:
+            signs += -1.5 if inside else 0.7 if char in "“”„«»¿¡–—…€\xa0" else 0.4
         else:
-            score += -1.0 if inside else 0.4 if char in "«»–—…€£§°©®·•\xa0" else -0.3
-    return score / total if total else 0.0
+            signs -= 1.5
+    if not total:
+        return 0.0
+    if not letters:
+        return signs / total
+    language = _language_of(text)
+    most = max(
+        sum(count if char in own else -1.2 * count for char, count in letters.items())
+        + (0.25 * total if name == language else 0.0) - (0.1 * total if name == "vi" else 0.0)
+        for name, own in _LETTERS_OF.items() if page != "cp1258" or name == "vi")
+    return (most + signs) / total
+
+
+_SAME_LETTERS = {"no": "da", "nb": "da", "nn": "da", "fi": "sv", "bs": "hr", "sl": "hr", "gl": "es", "az": "tr"}
+
+
+def _language_of(text: str) -> str:
+    language = likely_language(text)
+    return _SAME_LETTERS.get(language, language)
+
+
+def _wide_ideographs(head: bytes) -> str:
+    """Finds UTF-16 without a mark in scripts whose text has no zero bytes: Chinese, Japanese, Thai."""
+    head = head[: len(head) // 2 * 2]
+    if len(head) < 8 or (not _CONTROL.search(head) and _is_utf8(head)):
+        return ""
+    shares = {name: _telling_share(head, name) for name in ("utf-16-le", "utf-16-be")}
+    best = max(shares, key=lambda name: shares[name])
+    if shares[best] < _TELLING_SHARE:
+        return ""
+    rivals = ("gb18030", "big5", "cp932", "euc_jp")
+    return best if shares[best] > max(_telling_share(head, name) for name in rivals) else ""
+
+
+def _is_utf8(head: bytes) -> bool:
+    """Tells whether bytes that may end inside a character are UTF-8."""
+    return "\ufffd" not in head.decode("utf-8", "replace")[:-1]
+
+
+def _telling_share(head: bytes, name: str) -> float:
+    """Gives the share of everyday East Asian characters, 0 where a decoding holds what such text does not."""
+    text = head.decode(name, "replace")
+    if len(_WIDE.findall(text)) < 0.95 * len(text) - 1:
+        return 0.0
+    return sum(1 for char in text if char in _EVERYDAY or _TELLING.match(char)) / len(text)
+
+
+_TELLING_SHARE = 0.12
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_NOT_ASCII = re.compile("[^\x00-\x7f]")
+_WIDE = re.compile("[\t\n\r -~\u0e00-\u0e7f\u2010-\u203f\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]")
+_TELLING = re.compile("[\u0e01-\u0e4e\u3041-\u30ff\u3001\u3002\uff0c]")
+_EVERYDAY = _FREQUENT["gb18030"] | _FREQUENT["big5"]

@@ -44,6 +44,12 @@ def detect_language(text: str) -> str:
     return language if confidence >= _SURE and len(language) == 2 else ""
 
 
+def likely_language(text: str) -> str:
+    """Gives the likeliest language of however short a text; a hint, nothing to show to anybody."""
+    sample = _sample(text)
+    return _identifier().classify(sample)[0] if _LETTERS.search(sample) else ""
+
+
 def _sample(text: str) -> str:
     third = _LIMIT // 3
     if len(text) > 3 * _LIMIT:
