@@ -30,6 +30,7 @@ _MOST_CELLS = 12_000_000
 _BIFF_CELLS = frozenset((0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x7E, 0xBD, 0xBE, 0xD6, 0xFD, 0x201, 0x203, 0x204, 0x205,
                          0x206, 0x27E, 0x406))
 """Records that hold a cell: row and column come first. Source: MS-XLS 2.3.1."""
+_SECTOR = 4096
 _SHEET_XML = b"urn:schemas-microsoft-com:office:spreadsheet"
 
 
@@ -45,9 +46,13 @@ def read(source: Source) -> ExtractedText:
         data = unlocked(source)
         out = properties(data)
         out.format = "xls"
-        _refuse_far_cells(_biff_cells(data))
-        extracted = _read_workbook(data, out)
-        return extracted if extracted.blocks else read_converted(source, "ods", "xls")
+        name, book = _book(data)
+        if book:
+            _refuse_far_cells(_biff_cells(book))
+            extracted = _read_workbook(_packed(name, book), out)
+            if extracted.blocks:
+                return extracted
+        return read_converted(source, "ods", "xls")
     if _SHEET_XML in source.data[:8192]:
         return _read_xml(source.data)
     found = read_disguised(source)
@@ -119,16 +124,51 @@ def _refuse_far_cells(cells: Iterator[tuple[int, int]]) -> None:
                           "Delete the stray cells far away from the others, or save the file as xlsx.")
 
 
-def _biff_cells(data: bytes) -> Iterator[tuple[int, int]]:
-    """Gives the places of all cells of an xls; (-1, -1) where a sheet begins."""
+def _book(data: bytes) -> tuple[str, bytes]:
+    """Gives the name and the bytes of the stream that is the workbook, empty where it cannot be read."""
     import olefile
 
     try:
         with olefile.OleFileIO(io.BytesIO(data)) as ole:
             name = next((name for name in ("Workbook", "Book") if ole.exists(name)), "")
-            book = ole.openstream(name).read() if name else b""
-    except (OSError, olefile.olefile.OleFileError, ValueError, IndexError, struct.error):
-        return
+            return name, ole.openstream(name).read() if name else b""
+    except (OSError, olefile.olefile.OleFileError, ValueError, IndexError, struct.error, MemoryError):
+        return "", b""
+
+
+def _packed(name: str, book: bytes) -> bytes:
+    """Puts the workbook alone into a fresh OLE container. Source: MS-CFB, version 4.
+
+    calamine follows a chain of sectors that bites its own tail until the memory is gone; olefile, which read the
+    stream, does not.
+    """
+    free, end, table = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+    book += bytes(max(0, 4096 - len(book)))  # a shorter stream would stand elsewhere
+    sectors = -(-len(book) // _SECTOR)
+    tables = 1
+    while tables * (_SECTOR // 4) < sectors + 1 + tables:
+        tables += 1
+    if tables > 109:
+        raise failure("too-large")
+    chain = [*range(1, sectors), end, end, *[table] * tables]  # the workbook, the directory, the table itself
+    chain += [free] * (tables * (_SECTOR // 4) - len(chain))
+    head = struct.pack("<8s16xHHHHH6xIII4xIIIII", OLE, 0x3E, 4, 0xFFFE, 12, 6, 1, tables, sectors, 4096, end, 0, end, 0)
+    places = [sectors + 1 + number for number in range(tables)]
+    head += struct.pack("<109I", *places, *[free] * (109 - tables))
+
+    def entry(label: str, kind: int, child: int, start: int, size: int) -> bytes:
+        text = label.encode("utf-16-le")
+        length = len(text) + 2 if text else 0
+        return struct.pack("<64sHBBIII36xIQ", text, length, kind, 1, free, free, child, start, size)
+
+    directory = entry("Root Entry", 5, 1, 0, 0) + entry(name, 2, free, 0, len(book))
+    directory += entry("", 0, free, 0, 0) * (_SECTOR // 128 - 2)
+    body = book + bytes(sectors * _SECTOR - len(book))
+    return head.ljust(_SECTOR, b"\0") + body + directory + struct.pack(f"<{len(chain)}I", *chain)
+
+
+def _biff_cells(book: bytes) -> Iterator[tuple[int, int]]:
+    """Gives the places of all cells of an xls; (-1, -1) where a sheet begins."""
     at = 0
     while at + 8 <= len(book):
         kind, length, row, column = struct.unpack_from("<4H", book, at)

@@ -47,11 +47,12 @@ def test_old_slides_are_read_through_libreoffice(tmp_path: Path, office: str) ->
     assert (document.format, pieces(document, part="slide 1")) == ("ppt", ["body text"])
 
 
-def test_an_old_workbook_is_read_by_calamine(tmp_path: Path, office: str) -> None:
+def test_an_old_workbook_is_read_by_calamine(tmp_path: Path, office: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = "".join(f'<table:table-cell office:value-type="string"><text:p>{text}</text:p></table:table-cell>'
                     for text in ("left", "right"))
     sheet = f'<table:table table:name="Plan"><table:table-row>{cells}</table:table-row></table:table>'
     data = old(office, make_odf("spreadsheet", sheet, flat=True), "fods", "xls:MS Excel 97")
+    monkeypatch.setattr(_programs, "run", None)  # LibreOffice would hide that calamine refused
     document = read(tmp_path, data, "a.xls")
     assert pieces(document, BlockKind.TABLE, "Plan") == ["left\tright"]
 
