@@ -335,9 +335,16 @@ class Library:
         documents, problems, ignored = view.totals()
         return Counts(documents, view.passages, int(view.alive.sum()), problems, ignored)
 
-    def problems(self, folder: FolderId | None = None) -> tuple[ProblemRecord, ...]:
-        """Lists the problems of active folders, or of one folder, by path; ignored ones too."""
-        where, values = ("d.id=?", (folder,)) if folder is not None else ("d.state='active'", ())
+    def problems(self, folder: FolderId | None = None, codes: Sequence[str] | None = None) -> tuple[ProblemRecord, ...]:
+        """Lists the problems of active folders, or of one folder, by path and member; ignored ones too.
+
+        ``codes``: only these (a list of all takes about 11 microseconds each).
+        """
+        where = "d.id=?" if folder is not None else "d.state='active'"
+        values: list[object] = [folder] if folder is not None else []
+        if codes is not None:
+            where += f" AND p.code IN ({','.join('?' * len(codes))})"
+            values += codes
         with self._reading() as connection:
             rows = connection.execute(
                 "SELECT f.path, d.path, p.code, p.message, p.hint, p.partial, f.member, f.ignored,"

@@ -61,6 +61,7 @@ class Writer:
         self._folder = library.path
         self._changes: set[tuple[Change, int]] = set()
         self._making_room = False
+        self._grown = False  # since the last commit
         self._keep_words = False  # erased passages stay in the keyword tables, which are made anew at the end
         self._space: Space | None = None
         self._connection = _schema.connect(self._folder, mode="rw")
@@ -102,7 +103,7 @@ class Writer:
 
     def set_rules(self, folder: FolderId, rules: FolderRules) -> None:
         """Remembers which files of a folder are to be read."""
-        with self._change():
+        with self._change(grows=False):
             self._connection.execute("UPDATE folder SET rules=? WHERE id=?", (_folders.pack_rules(rules), folder))
             self._changes.add((Change.FOLDER, folder))
 
@@ -110,13 +111,13 @@ class Writer:
         """Makes a folder ``active`` or ``leaving`` (hidden everywhere, not yet erased)."""
         if state not in ("active", "leaving"):
             raise ValueError(state)
-        with self._change():
+        with self._change(grows=False):
             self._connection.execute("UPDATE folder SET state=? WHERE id=?", (state, folder))
             self._changes.add((Change.FOLDER, folder))
 
     def set_scanned(self, folder: FolderId, when: float) -> None:
         """Remembers when a folder was last gone through, in seconds since the epoch."""
-        with self._change():
+        with self._change(grows=False):
             self._connection.execute("UPDATE folder SET last_scan=? WHERE id=?", (when, folder))
 
     def remove_folder(self, folder: FolderId) -> tuple[int, int]:
@@ -148,7 +149,7 @@ class Writer:
         if row is not None:
             _reading.forget(self._folder, row[0])
         self.compact()
-        with self._change(begin=False):
+        with self._change(begin=False, grows=False):
             if anew:
                 _health.rebuild_all_words(self._connection)
             _erasing.leave_no_trace(self._folder, self._connection, words=not anew)
@@ -278,12 +279,12 @@ class Writer:
 
         Members and captions go with it.
         """
-        with self._change():
+        with self._change(grows=False):
             self._files.move(file_id, file, folder)
 
     def touch(self, file_id: FileId, file: SourceFile) -> None:
         """Notes a new time, device or inode of a file whose content is the same."""
-        with self._change():
+        with self._change(grows=False):
             self._files.touch(file_id, file)
 
     def set_ignored(self, paths: Sequence[Path], ignored: bool) -> None:
@@ -291,7 +292,7 @@ class Writer:
 
         A file that changes is no longer ignored.
         """
-        with self._change():
+        with self._change(grows=False):
             self._files.set_ignored([os.fsencode(path) for path in paths], ignored)
 
     def remove(self, file_ids: Sequence[FileId]) -> None:
@@ -299,7 +300,7 @@ class Writer:
 
         The person's captions are kept for the day the same bytes come back, until the folder is removed.
         """
-        with self._change():
+        with self._change(grows=False):
             self._files.remove(file_ids)
 
     # ------------------------------------------------------------ spaces and vectors
@@ -390,7 +391,7 @@ class Writer:
         """
         if not self._connection.in_transaction:
             return
-        if not self._making_room:
+        if self._grown and not self._making_room:
             _disk.check_room(self._folder)
         with self._change():
             if self._space is not None:
@@ -405,6 +406,7 @@ class Writer:
                 )
             self._connection.execute("COMMIT")
             self._changes.clear()
+            self._grown = False
             _erasing.zero_dead_rows(self._folder, self._connection, self._space)
 
     # ------------------------------------------------------------ upkeep
@@ -418,7 +420,7 @@ class Writer:
         from sbert_desktop.library._building import build_index
 
         self.commit()
-        with self._change(begin=False):
+        with self._change(begin=False, grows=False):
             built = build_index(
                 self._folder,
                 self._connection,
@@ -434,7 +436,7 @@ class Writer:
     def compact(self, *, share: float = 0.3) -> bool:
         """Rewrites the vectors file of each space of which more than ``share`` of the rows is dead."""
         self.commit()
-        with self._change(begin=False):
+        with self._change(begin=False, grows=False):
             done = _erasing.compact(self._folder, self._connection, share)
         if done:
             self._load_space()
@@ -452,8 +454,12 @@ class Writer:
     # ------------------------------------------------------------ inside a transaction
 
     @contextmanager
-    def _change(self, *, begin: bool = True) -> Iterator[None]:
-        """One change: whole or, after an error, rolled back together with all since the last commit."""
+    def _change(self, *, begin: bool = True, grows: bool = True) -> Iterator[None]:
+        """One change: whole or, after an error, rolled back together with all since the last commit.
+
+        What does not make the library larger (``grows``) may be committed on an almost full disk too.
+        """
+        self._grown |= grows
         try:
             with _disk.known_errors(self._folder):
                 if begin and not self._connection.in_transaction:
@@ -468,6 +474,7 @@ class Writer:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         self._changes.clear()
+        self._grown = False
         try:
             self._load_space()
         except (OSError, LibraryError):

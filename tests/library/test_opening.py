@@ -263,6 +263,31 @@ def test_a_full_disk_pauses_and_loses_nothing(library: Library, monkeypatch: pyt
         assert library.counts().documents == 2, "goes on when there is room again"
 
 
+def test_a_full_disk_does_not_keep_anybody_from_forgetting(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:  # R5
+    folder, other = start(library, Path("/docs"), Path("/more"))
+    with library.writer() as writer:
+        for number in range(5):
+            put_text(writer, folder, Path(f"/docs/{number}"), ["text"])
+            put_text(writer, other, Path(f"/more/{number}"), ["text"])
+    monkeypatch.setenv("SBERT_DESKTOP_MIN_FREE_MB", "1e9")
+    with library.writer() as writer:
+        writer.remove([library.known_files(folder)[b"/docs/3"].id])  # type: ignore[arg-type]
+        writer.set_ignored([Path("/docs/1")], True)
+        writer.commit()
+        writer.set_folder_state(other, "leaving")  # type: ignore[arg-type]
+        writer.commit()
+        assert library.counts().documents == 4
+        writer.remove_folder(other)  # type: ignore[arg-type]
+        put_text(writer, folder, Path("/docs/new"), ["text"])
+        with pytest.raises(LibraryError) as caught:
+            writer.commit()
+        assert caught.value.code == "disk-full"
+        monkeypatch.setenv("SBERT_DESKTOP_MIN_FREE_MB", "1")
+    assert library.counts().documents == 5
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a small disk")
 def test_a_disk_of_eight_megabytes_fills_up_without_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # R5
     point = tmp_path / "small"

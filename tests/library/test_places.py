@@ -167,6 +167,8 @@ def test_ignoring_a_container_ignores_what_is_inside(library: Library) -> None:
     with library.writer() as writer:
         read(1)
         assert library.counts().problems == 2
+        assert library.problems(codes=["damaged", "empty"]) == ()
+        assert library.problems(folder, ["encrypted"]) == library.problems()  # type: ignore[arg-type]
         writer.set_ignored([BOX], True)
         read(1)
         assert (library.counts().problems, library.counts().ignored) == (0, 2)
