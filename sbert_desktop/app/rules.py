@@ -362,19 +362,24 @@ class Judge:
 
     def stack(self, folder: bytes) -> Stack | None:
         """Gives the patterns in force in a folder, or None when it is left out or not below the root."""
-        if folder in self._known:
-            return self._known[folder]
-        parent, name = os.path.split(folder)
-        if parent == folder or len(folder) < len(self._root):
-            return None
-        above = self.stack(parent)
-        found: Stack | None = None
-        if above is not None and folder not in self._skip:
-            inside = inside_of(self._root, parent)
-            if self._rules.judge(above, name, inside, True) is None:
-                found = self._rules.enter(above, folder, inside_of(self._root, folder), sbert=True, git=True)
-        self._known[folder] = found
+        waiting = []
+        while folder not in self._known:  # no recursion: a path may have two thousand folders
+            if len(folder) <= len(self._root):
+                return None
+            waiting.append(folder)
+            folder = os.path.dirname(folder)
+        found = self._known[folder]
+        for inner in reversed(waiting):
+            found = self._known[inner] = self._enter(inner, found)
         return found
+
+    def _enter(self, folder: bytes, above: Stack | None) -> Stack | None:
+        parent, name = os.path.split(folder)
+        if above is None or folder in self._skip:
+            return None
+        if self._rules.judge(above, name, inside_of(self._root, parent), True) is not None:
+            return None
+        return self._rules.enter(above, folder, inside_of(self._root, folder), sbert=True, git=True)
 
     def wants(self, path: bytes, is_folder: bool) -> bool:
         """Says whether a file or folder below the root is read."""

@@ -78,7 +78,8 @@ class Scan:
 
     ``files`` by path bytes: all that are read, or with ``known`` given only the new and changed ones.
     ``listed``: files that are there but must not or cannot be opened, with the reason; also only new ones.
-    ``unreadable``: folders (and files) that could not be looked at: what is known below them stays.
+    ``unreadable``: folders, and files not known yet, that could not be looked at; ``closed`` are all such
+    paths: what is known of them and below them stays.
     ``skipped`` and ``left_out`` count what the rules leave out, in all and by reason; ``rows`` are the
     first of them (path, is it a folder, why). ``missing``: known paths that were not met, None when the
     walk was not told what is known. ``cut_off``: the root went away during the walk, so nothing that is
@@ -90,6 +91,7 @@ class Scan:
     files: dict[bytes, SourceFile] = field(default_factory=dict)
     listed: dict[bytes, tuple[SourceFile, Problem]] = field(default_factory=dict)
     unreadable: list[tuple[Path, Problem]] = field(default_factory=list)
+    closed: set[bytes] = field(default_factory=set)
     linked: dict[bytes, tuple[int, int]] = field(default_factory=dict)
     renumbered: dict[int, set[int]] = field(default_factory=dict)
     missing: set[bytes] | None = None
@@ -324,6 +326,9 @@ class _Walk:
             found.rows.append((path, is_folder, verdict))
 
     def _unreadable(self, path: bytes, error: OSError, kind: str) -> None:
+        self.found.closed.add(path)
+        if self._known is not None and path in self._known and kind == "file":
+            return  # its text stays, and a problem in its place would take it away
         problem = Problem(
             f"{kind}-unreadable" if kind == "folder" else "unreadable",
             f"This {kind} could not be read: {error.strerror}.",
@@ -423,9 +428,9 @@ def _is_junction(entry: os.DirEntry[bytes]) -> bool:
 
 def _topmost(paths: Sequence[bytes], root: bytes) -> tuple[bytes, ...]:
     """Gives the paths below the root without those that lie below another one."""
-    prefix = root.rstrip(b"/") + b"/"
+    prefix = os.path.join(root, b"")
     kept: set[bytes] = set()
-    for path in sorted({path.rstrip(b"/") or path for path in paths}, key=len):
+    for path in sorted({os.path.normpath(path) for path in paths}, key=len):
         if path.startswith(prefix) and not below(path, kept):
             kept.add(path)
     return tuple(sorted(kept))
@@ -510,7 +515,7 @@ def _gone(found: Scan, known: Mapping[bytes, Known], changes: Changes) -> dict[b
     """Gives what is known, was looked for, and is not there any more."""
     missing: Iterable[bytes] = found.missing if found.missing is not None else known
     scope = frozenset(found.only) if found.only is not None else None
-    closed = {os.fsencode(path) for path, _ in found.unreadable}
+    closed = found.closed | {os.fsencode(path) for path, _ in found.unreadable}
     gone = {}
     for path in missing:
         if path in found.files or path in found.listed or (scope is not None and not below(path, scope)):

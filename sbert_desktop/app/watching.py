@@ -188,7 +188,12 @@ class Watching:
             for root in roots:
                 if self._ending.is_set():
                     break
-                self._look_after(root)
+                try:
+                    self._look_after(root)
+                except Exception:  # one folder must not end the watching of the others
+                    sys.excepthook(*sys.exc_info())
+                    root.seen = True
+                    self._fall_back(root, "Watching it failed", _identity(root.raw) or (0, 0))
             self._woken.wait(0.0 if self._ending.is_set() else _LOOK)
             self._woken.clear()
 
@@ -251,6 +256,9 @@ class Watching:
         except OSError as error:
             limit = error.errno in (errno.ENOSPC, errno.EMFILE)
             self._fall_back(root, _LIMIT if limit else f"The system cannot watch it ({error.strerror})", identity)
+            return
+        except RecursionError:
+            self._fall_back(root, "Its folders lie too deep in one another to be watched", identity)
             return
         if _no_watches_left(observer):
             with self._lock:
@@ -486,7 +494,13 @@ def _no_watches_left(observer: BaseObserver) -> bool:
 
 
 def _alive(observer: BaseObserver) -> bool:
-    return observer.is_alive() and all(emitter.is_alive() for emitter in observer.emitters)
+    if not observer.is_alive():
+        return False
+    for emitter in observer.emitters:
+        reader = getattr(emitter, "_inotify_fd", None)  # one thread reads for all; it may end by itself
+        if not emitter.is_alive() or (isinstance(reader, threading.Thread) and not reader.is_alive()):
+            return False
+    return True
 
 
 def _identity(path: bytes) -> tuple[int, int] | None:

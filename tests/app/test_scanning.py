@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -466,6 +467,35 @@ def test_paths_up_to_the_limit_are_read_and_longer_ones_are_listed(tmp_path):
         known[path] = Known(FileId(900 + n), file.size, file.mtime_ns, file.device, file.inode, None, problem.code)
     found, changes = rescan(root, known)
     assert (changes.unchanged, changes.listed, changes.removed) == (len(known), [], [])
+
+
+def test_two_thousand_folders_in_one_another_are_walked_and_named(tmp_path):
+    root = tmp_path / "deep"
+    place = os.fsencode(root)
+    os.mkdir(place)
+    while len(place) < 4000:
+        place += b"/d"
+        os.mkdir(place)
+    with open(place + b"/x.txt", "wb") as stream:
+        stream.write(b"x")
+    path = place + b"/x.txt"
+    assert list(scan(root, NullContext()).files) == [path]
+    assert list(scan(root, NullContext(), only=(Path(os.fsdecode(path)),)).files) == [path]
+
+
+def test_text_of_a_file_that_cannot_be_looked_at_any_more_stays(folder, monkeypatch):
+    known = known_of(scan(folder, NullContext()))
+    lstat = os.lstat
+
+    def refuse(path, **options):
+        if os.fsencode(path).endswith(b".txt"):
+            raise PermissionError(13, "Permission denied")
+        return lstat(path, **options)
+
+    monkeypatch.setattr(os, "lstat", refuse)
+    found, changes = rescan(folder, known, only=(folder / "a.txt", folder / "new.txt"))
+    assert changes.removed == []
+    assert [path.name for path, _ in found.unreadable] == ["new.txt"]
 
 
 def test_socket_device_and_loop_end_the_walk_and_are_counted(folder):
