@@ -165,9 +165,6 @@ def _preparation(timeout: float, memory_mb: int) -> Callable[[], None]:
             resource.setrlimit(kind, (value, value))
         if libc is None:
             return
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
         if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) == 0:
             for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"),
                                ("gid_map", f"{group} {group} 1")):
@@ -178,6 +175,9 @@ def _preparation(timeout: float, memory_mb: int) -> Callable[[], None]:
                     break  # the program then runs as "nobody": it may read less, never more
         else:
             libc.unshare(_CLONE_NEWNET)  # root in a container; if this fails too, only the dead proxies stand
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # last: a change of rights would take it back
+        if os.getppid() != parent:
+            os._exit(1)
 
     return prepare
 
