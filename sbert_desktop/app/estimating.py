@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sbert_desktop.app.indexing import checked_folder
+from sbert_desktop.app.rules import Rules
 from sbert_desktop.app.scanning import scan
 from sbert_desktop.app.session import Session, cores
 from sbert_desktop.app.views import Estimate, UnreadLanguage
-from sbert_desktop.domain import Encoder, ExtractedText, JobContext, Passage, SourceFile, short_path
+from sbert_desktop.domain import Encoder, ExtractedText, JobContext, Listing, Passage, SourceFile, short_path
 from sbert_desktop.errors import EncoderError, SbertDesktopError, UsageError
 
 _SAMPLE_FILES = 96
@@ -92,7 +93,7 @@ def run_estimate(session: Session, folders: Sequence[Path], context: JobContext)
     strata: dict[str, _Stratum] = defaultdict(_Stratum)
     total_files = total_bytes = 0
     for root in roots:
-        found = scan(root, context, hidden=session.settings.flag("indexing.hidden"), skip=(session.library_path,))
+        found = scan(root, context, rules=Rules.of(session.settings), skip=(session.library_path,))
         for file in found.files.values():
             stratum = strata[file.path.suffix.lower()]
             stratum.files.append(file)
@@ -179,6 +180,7 @@ def _read_sample(
     languages: Counter[str] = Counter()
     pool = session.extraction_pool(cores())
     read_bytes = 0
+    sizes = {file.path: file.size for file in chosen}
     began: float | None = None
     spent = 0.0
     try:
@@ -188,9 +190,13 @@ def _read_sample(
             if began is None:
                 began = now  # The first answer carries the start of the children.
             stratum = strata[file.path.suffix.lower()]
-            stratum.read_files += 1
-            stratum.read_bytes += file.size
-            read_bytes += file.size
+            if isinstance(outcome, Listing):
+                outcome = outcome.document
+            if not file.member:
+                size = sizes.get(file.path, 0)
+                stratum.read_files += 1
+                stratum.read_bytes += size
+                read_bytes += size
             if isinstance(outcome, ExtractedText):
                 passages = _cut(session, encoder, outcome, split)
                 stratum.read_ok += 1

@@ -140,6 +140,23 @@ def checked_folder(path: Path) -> Path:
     return real
 
 
+def folder_record(session: Session, path: Path) -> FolderRecord:
+    """Gives a folder of the library.
+
+    Raises:
+        UsageError: ``folder-unknown``.
+    """
+    wanted = {os.fsencode(os.path.abspath(path.expanduser())), os.fsencode(os.path.realpath(path.expanduser()))}
+    records = session.library.folders()
+    for record in records:
+        if os.fsencode(record.path) in wanted:
+            return record
+    known = ", ".join(display_path(record.path) for record in records) or "none"
+    raise UsageError(
+        "folder-unknown", f"{display_path(path)} is not a folder of this library.", f"Its folders: {known}."
+    )
+
+
 class _Run:
     """One indexing run; lives on the writer lane."""
 
@@ -200,7 +217,7 @@ class _Run:
         for folder in folders:
             writer.add_folder(folder, words_only=request.words_only)
         if request.folder is not None:
-            record = self._folder(request.folder)
+            record = folder_record(self._session, request.folder)
             if request.rules is not None:
                 writer.set_rules(record.id, request.rules)
             if request.place is not None:
@@ -227,16 +244,9 @@ class _Run:
     def _retry(self) -> frozenset[bytes]:
         return names_of(self._request.retry)
 
-    def _folder(self, path: Path) -> FolderRecord:
-        wanted = {os.fsencode(path), os.fsencode(os.path.realpath(path))}
-        record = next((r for r in self._library.folders() if os.fsencode(r.path) in wanted), None)
-        if record is None:
-            raise UsageError("folder-unknown", f"{display_path(path)} is not a folder of this library.", "")
-        return record
-
     def _records(self, folders: Sequence[Path]) -> list[FolderRecord]:
         if self._request.folder is not None:
-            return [self._folder(self._request.folder)]
+            return [folder_record(self._session, self._request.folder)]
         wanted = {os.fsencode(path) for path in folders}
         return [record for record in self._active() if not wanted or os.fsencode(record.path) in wanted]
 

@@ -5,46 +5,21 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from sbert_desktop import paths
+from sbert_desktop.app.reading import Read
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import DocumentView, HitView, ModelView, SearchView
+from sbert_desktop.cli import _care
 from sbert_desktop.cli import _output as output
-from sbert_desktop.cli._console import ConsoleContext
+from sbert_desktop.cli._opening import as_json as _json
+from sbert_desktop.cli._opening import console as _console
+from sbert_desktop.cli._opening import print_report
+from sbert_desktop.cli._opening import session as _session
 from sbert_desktop.domain import Filters, Mode, Query, display_path
 from sbert_desktop.errors import UsageError
-from sbert_desktop.settings import Settings
-
-
-@contextmanager
-def _session(options: argparse.Namespace, *, create: bool = False) -> Iterator[Session]:
-    settings = Settings()
-    for problem in settings.problems:
-        output.say(problem)
-    library: Path = getattr(options, "library", None) or paths.default_library()
-    session = Session(library.expanduser().absolute(), settings, create=create)
-    try:
-        yield session
-    finally:
-        session.close()
-
-
-@contextmanager
-def _console(options: argparse.Namespace) -> Iterator[ConsoleContext]:
-    context = ConsoleContext(quiet=bool(getattr(options, "quiet", False)))
-    try:
-        yield context
-    finally:
-        context.clear()
-
-
-def _json(options: argparse.Namespace) -> bool:
-    return bool(getattr(options, "json", False))
-
 
 # ---------------------------------------------------------------- library
 
@@ -58,24 +33,7 @@ def index(options: argparse.Namespace) -> None:
     with _session(options, create=True) as session, _console(options) as context:
         report = run_index(session, request, context, wait=not options.no_wait)
         context.clear()
-        for notice in report.notices:
-            output.say(notice)
-        if _json(options):
-            output.emit(dataclasses.asdict(report))
-            return
-        output.line(
-            f"{report.documents:,} documents, {report.passages:,} passages: {report.added:,} added, "
-            f"{report.changed:,} changed, {report.moved:,} moved, {report.removed:,} removed, "
-            f"{report.unchanged:,} unchanged."
-        )
-        if report.encoded_passages:
-            output.line(
-                f"{report.encoded_passages:,} passages encoded at {report.passages_per_second:,.0f} passages/s "
-                f"({report.tokens_per_second:,.0f} tokens/s, {report.backend}, {report.device})."
-            )
-        if report.problems:
-            output.line(f"{report.problems:,} files with problems: run 'sbert-desktop problems'.")
-        output.line(f"{report.seconds:.1f} s.")
+        print_report(options, report)
 
 
 def status(options: argparse.Namespace) -> None:
@@ -103,6 +61,7 @@ def status(options: argparse.Namespace) -> None:
                             "documents": f.documents,
                             "passages": f.passages,
                             "problems": f.problems,
+                            "ignored": f.ignored,
                             "state": f.state,
                         }
                         for f in view.folders
@@ -145,33 +104,6 @@ def status(options: argparse.Namespace) -> None:
             output.line(notice)
 
 
-def problems(options: argparse.Namespace) -> None:
-    """Lists files that were not read, or only in part."""
-    from sbert_desktop.app.overview import problem_views
-
-    with _session(options) as session:
-        views = problem_views(session)
-        if _json(options):
-            output.emit(
-                {
-                    "problems": [
-                        {
-                            **output.path_fields(v.path),
-                            "code": v.code,
-                            "message": v.message,
-                            "hint": v.hint,
-                            "partial": v.partial,
-                        }
-                        for v in views
-                    ]
-                }
-            )
-            return
-        for view in views:
-            output.line(f"{display_path(view.path)}: {view.message} {view.hint}".rstrip())
-        output.line(f"{len(views):,} files." if views else "No problems.")
-
-
 def forget(options: argparse.Namespace) -> None:
     """Takes a folder out of the library."""
     with _session(options) as session:
@@ -202,40 +134,55 @@ def extract(options: argparse.Namespace) -> None:
 
     with _session(options) as session, _console(options) as context:
         files = []
-        for path, text, problem in read_files(session, options.paths, context):
-            listed = [dataclasses.asdict(p) for p in (text.problems if text else (problem,) if problem else ())]
+        for read in read_files(session, options.paths, context):
             if _json(options):
-                files.append(
-                    {
-                        **output.path_fields(path),
-                        "format": text.format if text else "",
-                        "language": text.language if text else "",
-                        "title": text.title if text else "",
-                        "date": text.date if text else None,
-                        "text": text.text if text else "",
-                        "blocks": [
-                            {
-                                "start": b.start,
-                                "end": b.end,
-                                "kind": b.kind.value,
-                                "page": b.page,
-                                "heading": b.heading,
-                                "part": b.part,
-                            }
-                            for b in (text.blocks if text else ())
-                        ],
-                        "problems": listed,
-                    }
-                )
+                files.append(_read_fields(read))
                 continue
             context.clear()
-            output.line(f"== {display_path(path)}" + (f" ({text.format}, {text.language or '?'})" if text else ""))
-            for entry in listed:
-                output.line(f"!! {entry['message']} {entry['hint']}".rstrip())
-            if text:
-                output.line(text.text)
+            _print_read(read)
         if _json(options):
             output.emit({"files": files})
+
+
+def _read_fields(read: Read) -> dict[str, object]:
+    text = read.text
+    fields: dict[str, object] = {
+        **output.path_fields(read.path),
+        "format": text.format if text else "",
+        "language": text.language if text else "",
+        "title": text.title if text else "",
+        "date": text.date if text else None,
+        "text": text.text if text else "",
+        "blocks": [
+            {
+                "start": b.start,
+                "end": b.end,
+                "kind": b.kind.value,
+                "page": b.page,
+                "heading": b.heading,
+                "part": b.part,
+            }
+            for b in (text.blocks if text else ())
+        ],
+        "problems": [dataclasses.asdict(problem) for problem in read.problems],
+    }
+    if read.member:
+        fields["member"] = read.member
+    if read.members:
+        fields["members"] = read.members
+    return fields
+
+
+def _print_read(read: Read) -> None:
+    text = read.text
+    name = display_path(read.path) + (f" > {display_path(read.member)}" if read.member else "")
+    output.line(f"== {name}" + (f" ({text.format}, {text.language or '?'})" if text else ""))
+    for problem in read.problems:
+        output.line(f"!! {problem.message} {problem.hint}".rstrip())
+    if read.members:
+        output.line(f"{read.members:,} members, shown above.")
+    elif text:
+        output.line(text.text)
 
 
 # ---------------------------------------------------------------- search
@@ -298,7 +245,8 @@ def _show_hits(options: argparse.Namespace, session: Session, view: SearchView) 
     for rank, document in enumerate(view.documents, 1):
         changed = "" if document.state == "current" else f"  [{document.state}]"
         title = f"  {document.title}" if document.title else ""
-        output.line(f"{rank:2}. {document.score:.3f}  {display_path(document.path)}{title}{changed}")
+        inside = f" > {display_path(document.member)}" if document.member else ""
+        output.line(f"{rank:2}. {document.score:.3f}  {display_path(document.path)}{inside}{title}{changed}")
         for hit in document.hits:
             where = f"{hit.location}: " if hit.location else ""
             span = hit.best_sentence
@@ -318,6 +266,7 @@ def _hit(document: DocumentView, hit: HitView) -> dict[str, object]:
     fields = _hit_fields(hit)
     return {
         **output.path_fields(document.path),
+        "member": document.member,
         "title": document.title,
         "format": document.format,
         "date": document.date,
@@ -446,9 +395,9 @@ def _model(view: ModelView) -> dict[str, object]:
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
+    **_care.COMMANDS,
     "index": index,
     "status": status,
-    "problems": problems,
     "forget": forget,
     "extract": extract,
     "search": search,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -65,7 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
     index.add_argument("--no-wait", action="store_true", help="fail at once when another process writes to the library")
 
     add("status", "Show what is in the library.")
-    add("problems", "List files that were not read, or only in part, and why.")
+    _care(add)
 
     search = add("search", "Search by meaning and words.")
     search.add_argument("query", metavar="QUERY", help="what to look for")
@@ -95,6 +96,40 @@ def build_parser() -> argparse.ArgumentParser:
     models = add("models", "List or verify models.")
     models.add_argument("action", choices=("list", "verify"), nargs="?", default="list")
     return parser
+
+
+def _care(add: Callable[[str, str], _Parser]) -> None:
+    """Commands for what was not read, and for keeping folders up to date."""
+    problems = add("problems", "List files that were not read, or only in part, and why.")
+    problems.add_argument("--csv", type=_path, metavar="F", help="write them as CSV into a file, or - for the output")
+    problems.add_argument("--all", action="store_true", help="ignored ones too")
+    retry = add("retry", "Read files again though they look unchanged.")
+    retry.add_argument("paths", nargs="+", type=_path, metavar="PATH")
+    ignore = add("ignore", "Take files off the list of problems until they change.")
+    ignore.add_argument("paths", nargs="+", type=_path, metavar="PATH")
+    ignore.add_argument("--undo", action="store_true", help="put them back on the list")
+    unlock = add("unlock", "Open a protected file; the password is asked for, or the first line of standard input.")
+    unlock.add_argument("path", type=_path, metavar="PATH")
+    unlock.add_argument("--keep", action="store_true", help="keep the text in the library; the password is never kept")
+    unlock.add_argument("--member", default="", metavar="NAME", help="a file inside the container")
+    caption = add("caption", "Show, set or remove your own words about a file; they are searched like its text.")
+    caption.add_argument("path", type=_path, metavar="PATH")
+    words = caption.add_mutually_exclusive_group()
+    words.add_argument("text", nargs="?", metavar="TEXT", help="the words, or - for standard input")
+    words.add_argument("--remove", action="store_true", help="take them away")
+    caption.add_argument("--member", default="", metavar="NAME", help="a file inside the container")
+    rules = add("rules", "Show or set which files of a folder are read: patterns in the manner of .gitignore.")
+    rules.add_argument("folder", type=_path, metavar="FOLDER")
+    rules.add_argument("--include", action="append", default=[], metavar="P", help="read only these; repeatable")
+    rules.add_argument("--exclude", action="append", default=[], metavar="P", help="leave these out; repeatable")
+    rules.add_argument("--clear", action="store_true", help="drop the folder's rules first")
+    add("watch", "Keep the library up to date until Ctrl+C; one line per update.")
+    recognise = add("recognise", "Recognise the text of scans and pictures; needs Tesseract.")
+    recognise.add_argument("paths", nargs="+", type=_path, metavar="PATH")
+    locate = add("locate", "Say where a folder of the library lies now; nothing is read or encoded again.")
+    locate.add_argument("folder", type=_path, metavar="FOLDER")
+    locate.add_argument("place", type=_path, metavar="PLACE")
+    add("programs", "Show which programs on this machine help with reading.")
 
 
 def _search_options(search: argparse.ArgumentParser) -> None:
