@@ -8,7 +8,7 @@ from sbert_desktop.wire import Handler
 
 
 def make_handler() -> Handler:
-    """Gives a handler that echoes, and on request raises, sleeps or dies."""
+    """Gives a handler that echoes, and on request raises, sleeps, dies, floods or starts a program of its own."""
 
     def handle(header: dict[str, object], payload: bytes) -> tuple[Mapping[str, object], bytes]:
         match header.get("do"):
@@ -22,6 +22,14 @@ def make_handler() -> Handler:
                 import time
 
                 time.sleep(float(str(header.get("seconds", 1))))
+            case "flood":
+                return {}, bytes(int(str(header["bytes"])))
+            case "start":
+                import subprocess
+                import sys
+
+                program = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+                return {"pid": program.pid}, b""
         return {"echo": header}, payload
 
     return handle

@@ -520,3 +520,33 @@ def test_a_whole_archive_is_no_document(tmp_path: Path) -> None:
 
     with pytest.raises(ExtractionError, match="only holds other files"):
         extract(made(tmp_path, "x.zip", zipped({"a.txt": "words"})))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_mutated_archives_end_in_results_whatever_was_done_to_them(name: str, tmp_path: Path) -> None:
+    """R2 for containers: flips, cuts, repeats and splices; each file ends with one last result."""
+    random_ = random.Random(11)
+    whole = KINDS[name]({**THREE, "big.txt": b"some words that repeat " * 2000})
+    other = KINDS[name]({"other.txt": b"words of the other archive"})
+    paths = []
+    for number in range(25):
+        data = bytearray(whole)
+        for _ in range(random_.randint(1, 8)):
+            at = random_.randrange(len(data))
+            match random_.randrange(4):
+                case 0:
+                    data[at] ^= 1 << random_.randrange(8)
+                case 1:
+                    del data[at : at + random_.randrange(1, 200)]
+                case 2:
+                    data[at:at] = data[at : at + random_.randrange(1, 200)]
+                case _:
+                    data[at : at + 50] = other[: random_.randrange(1, 50)]
+            data = data or bytearray(b"x")
+        paths.append(made(tmp_path, f"{number}{name}", bytes(data)))
+    pool = ExtractionPool(NearChild, 1)
+    results = list(pool.results([source(path) for path in paths], Context()))
+    pool.close()
+    last = [file.path for file, outcome in results if not file.member]
+    assert sorted(last) == sorted(paths)
+    assert not [outcome for _, outcome in results if isinstance(outcome, Problem) and outcome.code == "internal"]

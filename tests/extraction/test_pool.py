@@ -262,5 +262,55 @@ assert detect_language("We walked along the river for a long time and talked abo
     assert not (tmp_path / "target").exists()
 
 
+# ---------------------------------------------------------------- watched from the parent
+
+
+def test_processor_time_is_limited_even_where_the_clock_is_not(tmp_path: Path) -> None:
+    pool = ExtractionPool(ScriptChild, 1, time_limit=60.0)
+    pool._watcher._cpu_limit = 1.0
+    began = time.monotonic()
+    found = outcomes(pool, [add(tmp_path, "spin.txt"), add(tmp_path, "a.txt")])
+    assert code_of(found["spin.txt"]) == "timed-out"
+    assert isinstance(found["a.txt"], ExtractedText)
+    assert time.monotonic() - began < 50
+
+
+def test_memory_is_watched_where_the_system_does_not_limit_it(tmp_path: Path) -> None:
+    pool = ExtractionPool(ScriptChild, 1, time_limit=60.0, watch_memory=True, memory_limit=350 * 1024 * 1024)
+    found = outcomes(pool, [add(tmp_path, "hoard.txt"), add(tmp_path, "a.txt")])
+    assert code_of(found["hoard.txt"]) == "too-much-memory"
+    assert isinstance(found["a.txt"], ExtractedText)
+
+
+def test_a_slow_file_is_told_when_it_has_been_under_way_for_a_second_and_when_it_is_over(tmp_path: Path) -> None:
+    told: list[tuple[str, bool]] = []
+    slow, quick = add(tmp_path, "slow.pdf"), add(tmp_path, "quick.pdf")
+    pool = ExtractionPool(ScriptChild, 1, on_slow=lambda file, begins: told.append((file.path.name, begins)))
+    outcomes(pool, [slow, quick])
+    assert told == [("slow.pdf", True), ("slow.pdf", False)]
+
+
+def test_a_file_that_kills_its_child_is_told_to_be_over(tmp_path: Path) -> None:
+    told: list[bool] = []
+    pool = ExtractionPool(ScriptChild, 1, time_limit=2.0, on_slow=lambda file, begins: told.append(begins))
+    outcomes(pool, [add(tmp_path, "hang.pdf")])
+    assert told == [True, False]
+
+
+def test_a_crash_is_tried_once_more_as_the_child_may_have_been_ended_from_outside(tmp_path: Path) -> None:
+    log: list[Mapping[str, object]] = []
+
+    class FrailChild(NearChild):
+        def request(self, header: Mapping[str, object], payload: bytes = b"", *,
+                    timeout: float | None = None) -> tuple[dict[str, object], bytes]:
+            if header["op"] == "extract" and len(log) < 3:
+                log.append(header)
+                raise JobError("child-died", "gone")
+            return super().request(header, payload, timeout=timeout)
+
+    (outcome,) = outcomes(ExtractionPool(lambda: FrailChild(log), 1), [add(tmp_path, "a.txt")]).values()
+    assert isinstance(outcome, ExtractedText)
+
+
 def test_the_window_of_a_run_holds_few_batches() -> None:
     assert _pool._BATCH_FILES * 3 * 2 <= 200

@@ -6,10 +6,11 @@ import os
 import signal
 import threading
 
+import psutil
 import pytest
 
 from sbert_desktop.errors import JobError
-from sbert_desktop.jobs import spawn_child
+from sbert_desktop.jobs import children, spawn_child
 
 
 @pytest.fixture
@@ -97,3 +98,21 @@ def test_child_ends_when_its_parent_was_killed(tmp_path):
         time.sleep(0.05)
     os.kill(pid, signal.SIGKILL)
     pytest.fail("the child outlived its parent by 10 s")
+
+
+def test_programs_of_a_killed_child_end_with_it(child):
+    reply, _ = child.request({"do": "start"})
+    program = psutil.Process(reply["pid"])
+    with pytest.raises(JobError, match="longer than"):
+        child.request({"do": "sleep", "seconds": 60}, timeout=0.2)
+    gone, alive = psutil.wait_procs([program], timeout=5)
+    assert gone or all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
+
+
+def test_a_child_that_answers_more_than_its_limit_is_ended(child, monkeypatch):
+    monkeypatch.setitem(children.REPLY_LIMITS, "echo", 1_000_000)
+    assert len(child.request({"do": "flood", "bytes": 1_000_000})[1]) == 1_000_000
+    with pytest.raises(JobError) as caught:
+        child.request({"do": "flood", "bytes": 1_000_001})
+    assert caught.value.code == "child-died"
+    assert not child.alive
