@@ -306,6 +306,7 @@ class Rules:
 
 
 _HIDDEN = Verdict(HIDDEN, "hidden: the name begins with a dot")
+MARKED_HIDDEN = Verdict(HIDDEN, "hidden: the system marks it so")
 _LOCK = Verdict(LOCK, "a lock file or a temporary file of another program")
 _SYSTEM = Verdict(SYSTEM, "a file of the system")
 _NOT_INCLUDED = Verdict(PATTERN, "matches none of the patterns that this folder includes")
@@ -333,6 +334,14 @@ def is_online_only(status: os.stat_result) -> bool:
     """
     attributes = getattr(status, "st_file_attributes", 0)
     return bool(attributes & 0x0044_1000) or bool(getattr(status, "st_flags", 0) & 0x4000_0000)
+
+
+def is_marked_hidden(status: os.stat_result) -> bool:
+    """Says whether Windows or macOS hide a file or folder though its name begins with no dot.
+
+    Source: FILE_ATTRIBUTE_HIDDEN of winnt.h; UF_HIDDEN of macOS' sys/stat.h.
+    """
+    return bool(getattr(status, "st_file_attributes", 0) & 0x2) or bool(getattr(status, "st_flags", 0) & 0x8000)
 
 
 def _read(folder: bytes, name: bytes, inside: str) -> Layer | None:

@@ -22,12 +22,14 @@ from sbert_desktop.app.rules import (
     GIT_FILE,
     IGNORE_FILE,
     LINK,
+    MARKED_HIDDEN,
     SPECIAL,
     Judge,
     Rules,
     Stack,
     Verdict,
     inside_of,
+    is_marked_hidden,
     is_online_only,
 )
 from sbert_desktop.domain import ContentId, FileId, JobContext, Problem, SourceFile
@@ -50,7 +52,8 @@ TOO_LONG = Problem(
 _LINK = Verdict(LINK, "a symbolic link: what it points to is read in its own place")
 _SPECIAL = Verdict(SPECIAL, "neither a file nor a folder")
 _LIBRARY = Verdict("system", "the library of this program")
-_CLOUD_POSSIBLE = sys.platform in ("win32", "darwin")
+_MARKS = sys.platform in ("win32", "darwin")
+"""Systems that mark files as hidden, or as lying in the cloud."""
 
 
 class Known(Protocol):
@@ -223,6 +226,8 @@ class _Walk:
             self._leave_out(path, False, _LINK)
         elif (verdict := self._rules.judge(above, name, inside_of(self._root, parent), is_folder)) is not None:
             self._leave_out(path, is_folder, verdict)
+        elif _MARKS and self._is_hidden(status):
+            self._leave_out(path, is_folder, MARKED_HIDDEN)
         elif not is_folder:
             self._file(path, status)
         elif path not in self._skip:
@@ -256,13 +261,15 @@ class _Walk:
                 elif verdict.reason == "hidden" and name.endswith(b".icloud") and not is_folder:
                     self._placeholder(current, name, entry.stat(follow_symlinks=False))
                     continue
+                if verdict is None and _MARKS and self._is_hidden(entry.stat(follow_symlinks=False)):
+                    verdict = MARKED_HIDDEN
                 if verdict is not None:
                     self._leave_out(path, is_folder, verdict)
                 elif not is_folder:
                     self._file(path, entry.stat(follow_symlinks=False))
                 elif path in self._skip:
                     self._leave_out(path, True, _LIBRARY)
-                elif _CLOUD_POSSIBLE and _is_junction(entry):
+                elif _MARKS and _is_junction(entry):
                     self._leave_out(path, True, _LINK)
                 else:
                     self._waiting.append((path, stack))
@@ -270,11 +277,14 @@ class _Walk:
                 if error.errno != errno.ENOENT:
                     self._unreadable(path, error, "file")
 
+    def _is_hidden(self, status: os.stat_result) -> bool:
+        return not self._rules.hidden and is_marked_hidden(status)
+
     def _file(self, path: bytes, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
             self._leave_out(path, False, _SPECIAL)
             return
-        cloud = _CLOUD_POSSIBLE and is_online_only(status)
+        cloud = _MARKS and is_online_only(status)
         found = self.found
         if self._known is not None:
             entry = self._known.get(path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,3 +47,23 @@ def session(tmp_path, settings):
     session = Session(tmp_path / "library", settings)
     yield session
     session.close()
+
+
+@pytest.fixture
+def very_deep(tmp_path) -> Iterator[tuple[Path, bytes]]:
+    """Gives a folder and the innermost of some two thousand folders in it; takes them away again.
+
+    What removes temporary folders goes down by recursion and could not.
+    """
+    root = os.fsencode(tmp_path / "deep")
+    place = root
+    os.mkdir(place)
+    while len(place) < 4000:
+        place += b"/d"
+        os.mkdir(place)
+    yield tmp_path / "deep", place
+    while len(place) >= len(root):
+        for name in os.listdir(place):
+            os.unlink(os.path.join(place, name))
+        os.rmdir(place)
+        place = os.path.dirname(place)

@@ -234,7 +234,7 @@ def online_only(monkeypatch):
     from sbert_desktop.app import scanning
 
     sizes: set[int] = set()
-    monkeypatch.setattr(scanning, "_CLOUD_POSSIBLE", True)
+    monkeypatch.setattr(scanning, "_MARKS", True)
     monkeypatch.setattr(scanning, "is_online_only", lambda status: status.st_size in sizes)
     return sizes
 
@@ -282,6 +282,19 @@ def test_online_only_flags_of_windows_and_macos_are_known():
         assert is_online_only(SimpleNamespace(st_file_attributes=attributes))
     assert is_online_only(SimpleNamespace(st_flags=0x40000000))
     assert not is_online_only(SimpleNamespace(st_file_attributes=0x420, st_flags=0))
+
+
+def test_what_windows_and_macos_mark_as_hidden_is_left_out_unless_asked_for(folder, monkeypatch):
+    from sbert_desktop.app import scanning
+
+    monkeypatch.setattr(scanning, "_MARKS", True)
+    monkeypatch.setattr(scanning, "is_marked_hidden", lambda status: status.st_size == 15)
+    (folder / "a.txt").write_text("h" * 15)
+    found = scan(folder, NullContext(), rows=5)
+    assert os.fsencode(folder / "a.txt") not in found.files
+    assert found.rows[0][2].reason == "hidden"
+    assert scan(folder, NullContext(), only=(folder / "a.txt",)).files == {}
+    assert len(scan(folder, NullContext(), hidden=True).files) == 3
 
 
 def test_drive_below_the_folder_that_vanished_is_offline_and_a_deleted_folder_is_not(folder):
@@ -469,16 +482,11 @@ def test_paths_up_to_the_limit_are_read_and_longer_ones_are_listed(tmp_path):
     assert (changes.unchanged, changes.listed, changes.removed) == (len(known), [], [])
 
 
-def test_two_thousand_folders_in_one_another_are_walked_and_named(tmp_path):
-    root = tmp_path / "deep"
-    place = os.fsencode(root)
-    os.mkdir(place)
-    while len(place) < 4000:
-        place += b"/d"
-        os.mkdir(place)
-    with open(place + b"/x.txt", "wb") as stream:
-        stream.write(b"x")
+def test_two_thousand_folders_in_one_another_are_walked_and_named(very_deep):
+    root, place = very_deep
     path = place + b"/x.txt"
+    with open(path, "wb") as stream:
+        stream.write(b"x")
     assert list(scan(root, NullContext()).files) == [path]
     assert list(scan(root, NullContext(), only=(Path(os.fsdecode(path)),)).files) == [path]
 
