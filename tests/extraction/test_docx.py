@@ -98,3 +98,32 @@ def test_external_entities_are_not_read(tmp_path: Path) -> None:
     document = read(tmp_path, out.getvalue())
     assert "seen" in document.text
     assert "CANARY" not in document.text
+
+
+def test_hidden_text_and_deleted_rows_are_not_read(tmp_path: Path) -> None:
+    row = "<w:tr>{}" + "<w:tc>" + paragraph("{}") + "</w:tc><w:tc>" + paragraph("x") + "</w:tc></w:tr>"
+    body = ("<w:p><w:r><w:t>seen</w:t></w:r><w:r><w:rPr><w:vanish/></w:rPr><w:t> unseen</w:t></w:r>"
+            '<w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t> again</w:t></w:r></w:p>'
+            f'<w:tbl>{row.format("", "kept")}{row.format("<w:trPr><w:del/></w:trPr>", "gone")}</w:tbl>')
+    assert read(tmp_path, make_docx(body)).text == "seen again\n\nkept\tx"
+
+
+def test_the_words_of_diagrams_and_charts_are_found_and_their_numbers_are_not(tmp_path: Path) -> None:
+    document = read(tmp_path, make_docx(
+        paragraph("body"),
+        word__diagrams__data1="<d:x xmlns:d='d' xmlns:a='a'><a:p><a:t>boss</a:t></a:p></d:x>",
+        word__charts__chart1="<c:c xmlns:c='c'><c:strCache><c:pt><c:v>Sales</c:v></c:pt><c:pt><c:v>Sales</c:v></c:pt>"
+                             "</c:strCache><c:numCache><c:pt><c:v>815</c:v></c:pt></c:numCache></c:c>"))
+    assert [(block.part, document.text[block.start : block.end]) for block in document.blocks] == [
+        ("", "body"), ("chart", "Sales"), ("diagram", "boss")]
+
+
+def test_the_main_part_may_have_another_name(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("_rels/.rels", '<Relationships><Relationship Id="r" Type="http://x/officeDocument" '
+                                        'Target="/word/document22.xml"/></Relationships>')
+        archive.writestr("word/document22.xml",
+                         f"<w:document {WORD}><w:body>{paragraph('elsewhere')}</w:body></w:document>")
+    assert read(tmp_path, out.getvalue()).text == "elsewhere"
