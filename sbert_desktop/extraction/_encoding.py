@@ -218,6 +218,7 @@ _RANGES = {
     "cp1256": _ARABIC, "iso8859_6": _ARABIC,
     "cp874": ("\u0e00-\u0e5b", set("านรกอเงมยล่")),
 }
+_MIXED = re.compile(r"[A-Za-z](?=[^\x00-\x7f])|(?<=[^\x00-\x7f])[A-Za-z]")
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fc]")
 _HALF_KANA = re.compile("[\uff61-\uff9f]")
 _HAN = re.compile("[\u4e00-\u9fff]")
@@ -253,7 +254,9 @@ def _script_score(text: str, name: str) -> float:
         inside = len(re.findall(f"[{letters_of}]", text)) / total
         common = sum(1 for char in letters if char.lower() in frequent) / total
         shouting = 0.75 if sum(1 for char in letters if char.isupper()) > 0.6 * total else 1.0
-        return (inside - rare - _case_noise(text)) * (0.4 + min(common, 0.5)) * shouting
+        unusual = 0.02 if name == "mac_cyrillic" else 0.0  # all bytes are letters in it: in doubt it is another
+        mixed = len(_MIXED.findall(text)) / total  # half of a double-byte character is often an ASCII letter
+        return (inside - rare - mixed - _case_noise(text)) * (0.4 + min(common, 0.5)) * shouting - unusual
     kana, half = len(_KANA.findall(text)) / total, len(_HALF_KANA.findall(text)) / total
     han, hangul = len(_HAN.findall(text)) / total, len(_HANGUL.findall(text)) / total
     points = len(_FULL_POINT.findall(text)) / total
@@ -273,10 +276,9 @@ def _script_score(text: str, name: str) -> float:
 def _is_everyday_hangul(char: str) -> bool:
     """Tells the 2,350 syllables of KS X 1001 from the rest that cp949 adds."""
     try:
-        char.encode("euc_kr")
+        return len(char.encode("euc_kr")) == 2  # the codec spells the others out in eight bytes
     except UnicodeEncodeError:
         return False
-    return True
 
 
 def _case_noise(text: str) -> float:

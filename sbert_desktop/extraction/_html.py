@@ -1,6 +1,7 @@
 """HTML through lexbor (selectolax): headings, paragraphs, lists, tables, code; no script, no network.
 
-Navigation, footers and asides are kept as furniture: findable by words, not embedded, never lost.
+Navigation, cookie bars, footers and lists of related pages are kept as furniture where an article can be
+told from them: findable by words, not embedded, never lost. Else all of the text counts.
 """
 
 from __future__ import annotations
@@ -31,6 +32,20 @@ _BLOCKS = frozenset(("p", "div", "section", "article", "main", "header", "footer
 _LINES = frozenset(("br", "li", "dt", "dd"))
 _ASIDE = frozenset(("nav", "footer", "aside"))
 _ASIDE_ROLES = frozenset(("navigation", "contentinfo", "complementary", "banner", "search"))
+_WITH_ROLE = frozenset(("div", "section", "header", "ul", "form"))
+_HIDDEN = ('[hidden]:not([hidden="until-found"]), [style*="display:none"], [style*="display: none"], '
+           '[style*="visibility:hidden"], [style*="visibility: hidden"], [aria-hidden="true"], '
+           "dialog:not([open]), .mw-editsection")
+_NAMED = ", ".join(f"{tag}[{name}]" for name in ("class", "id")
+                   for tag in ("div", "section", "ul", "ol", "table", "header", "form", "p", "dl"))
+# How people name what stands around an article.
+_FRAME = re.compile(r"(?:^|[\s_-])(?i:cookies?|consent|gdpr|breadcrumbs?|nav|navi|navbar|navbox|navigation|sidebar|"
+                    r"footer|share|sharing|social|related|recommended|recommendations|newsletter|subscribe|subscription|"
+                    r"advert|advertisement|ads?|promo|popup|modal|pagination|pager|toc|toolbar|topbar|masthead|catlinks|"
+                    r"printfooter|siteSub|skip)(?=$|[\s_-]|[A-Z])|(?i:cookie(?:banner|bar|consent|notice))|"
+                    r"(?:^|\s)(?i:more|further)[_-]?(?i:stories|articles|news)")
+_MOST_MARKED = 2000
+_LITTLE = 300  # characters: a page with less text of its own than this may be all navigation by nature
 _OPEN_TAG = re.compile(r"<(/?)(?:div|span|b|i|u|em|strong|font|table|tr|td|ul|ol|section|blockquote|center|dl|a|form|"
                        r"article|small|big|sub|sup|tt|code|p)\b", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[^<>]{0,2000}>")
@@ -83,8 +98,16 @@ def write_html(text: str, out: TextBuilder, part: str = "") -> None:
         out.title = _title(tree)
     if out.date is None:
         out.date = _date(tree)
-    walk = _Walk(out, part, _main(tree, body))
+    marks = _marks(tree, body)
+    walk = _Walk(part, marks, limit=out.limit)
     walk.run(body)
+    if not walk.entries and tree.css_first("noscript") is not None:
+        walk = _Walk(part, _Marks(skipped=_SKIPPED - {"noscript"}), limit=out.limit)
+        walk.run(body)
+    elif walk.own < _LITTLE and walk.own < 0.1 * walk.apart:
+        walk = _Walk(part, _Marks(hidden=marks.hidden, all_own=True), limit=out.limit)
+        walk.run(body)
+    walk.write(out)
     if not out.title and walk.first_heading:
         out.title = walk.first_heading
 
@@ -146,14 +169,47 @@ def _main(tree: LexborHTMLParser, body: LexborNode) -> int | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What is known of a page before the walk: ids of elements."""
+
+    main: int | None = None
+    hidden: frozenset[int] = frozenset()
+    aside: frozenset[int] = frozenset()
+    skipped: frozenset[str] = _SKIPPED
+    all_own: bool = False  # nothing can be told apart
+
+
+def _marks(tree: LexborHTMLParser, body: LexborNode) -> _Marks:
+    """Finds the article, what is hidden, and what is named like a part of the frame around an article."""
+    total = len(body.text(separator=" ", strip=True))
+    hidden = {int(node.mem_id) for node in tree.css(_HIDDEN)[:_MOST_MARKED]
+              if len(node.text(strip=True)) < 0.5 * total}
+    aside: set[int] = set()
+    for node in tree.css(_NAMED):
+        attributes = node.attributes
+        named = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+        if _FRAME.search(named) and len(node.text(strip=True)) < 0.35 * total:
+            aside.add(int(node.mem_id))
+            if len(aside) >= _MOST_MARKED:
+                break
+    return _Marks(_main(tree, body), frozenset(hidden), frozenset(aside))
+
+
 @dataclass(slots=True)
 class _Walk:
-    """One pass over the tree, without recursion; text gathers until a block ends."""
+    """One pass over the tree, without recursion; text gathers until a block ends.
 
-    out: TextBuilder
+    ``own`` and ``apart`` count the characters of the page's own text and of its furniture.
+    """
+
     part: str
-    main: int | None
+    marks: _Marks
+    limit: int
     first_heading: str = ""
+    own: int = 0
+    apart: int = 0
+    entries: list[tuple[str, BlockKind, int]] = field(default_factory=list)  # text, kind, level of a heading
     _held: list[str] = field(default_factory=list)
     _aside: int = 0
     _in_main: int = 0
@@ -165,11 +221,12 @@ class _Walk:
         """Walks the tree under a node, the node included."""
         open_nodes: list[tuple[LexborNode, str, bool, bool]] = []
         node: LexborNode | None = root
-        while node is not None and not self.out.full:
+        skipped, hidden = self.marks.skipped, self.marks.hidden
+        while node is not None and self.own + self.apart < self.limit:
             tag = node.tag or ""
             if tag == "-text":
                 self._text(node.text_content or "")
-            elif tag not in _SKIPPED and tag[:1] not in "-!":
+            elif tag not in skipped and tag[:1] not in "-!" and not (hidden and int(node.mem_id) in hidden):
                 aside, main = self._open(tag, node)
                 child = node.first_child
                 if child is not None:
@@ -212,9 +269,9 @@ class _Walk:
             self._held.append("\n")  # a paragraph inside a cell
             return False, False
         self._flush()
-        attributes = node.attributes if tag in {"div", "section", "header", "nav", "footer", "aside", "main"} else {}
-        main = self.main is not None and int(node.mem_id) == self.main
-        aside = not main and not self._in_main and (tag in _ASIDE or (attributes.get("role") or "") in _ASIDE_ROLES)
+        main_id = self.marks.main
+        main = main_id is not None and int(node.mem_id) == main_id
+        aside = not main and not self.marks.all_own and self._begins_aside(tag, node)
         self._in_main += main
         self._aside += aside
         if tag == "pre":
@@ -224,6 +281,15 @@ class _Walk:
         elif len(tag) == 2 and tag[0] == "h" and tag[1].isdigit():
             self._heading = int(tag[1])
         return aside, main
+
+    def _begins_aside(self, tag: str, node: LexborNode) -> bool:
+        if self.marks.aside and int(node.mem_id) in self.marks.aside:
+            return True
+        if self._in_main:
+            return tag == "nav"
+        if tag in _ASIDE:
+            return True
+        return tag in _WITH_ROLE and (node.attributes.get("role") or "") in _ASIDE_ROLES
 
     def _close(self, tag: str, aside: bool, main: bool) -> None:
         if tag not in _BLOCKS or (tag in {"td", "th", "tr", "tbody", "thead", "tfoot"} and self._tables):
@@ -252,7 +318,7 @@ class _Walk:
         if not raw or raw.isspace():
             return
         if self._pre:
-            self.out.add(raw, BlockKind.CODE, part=self.part)
+            self._add(raw, BlockKind.CODE)
             return
         text = _lines(raw.replace("\x1e", "\n").replace("\x1f", "\n"))
         if not text:
@@ -262,9 +328,26 @@ class _Walk:
             heading = one_line(text, 300)
             if self._heading == 1 and not self.first_heading:
                 self.first_heading = heading
-            self.out.add_heading(heading, self._heading, part=self.part)
+            self._add(heading, BlockKind.HEADING, self._heading)
         else:
-            self.out.add(text, kind, part=self.part)
+            self._add(text, kind)
+
+    def _add(self, text: str, kind: BlockKind, level: int = 0) -> None:
+        if not text or text.isspace():
+            return
+        self.entries.append((text, kind, level))
+        if kind is BlockKind.FURNITURE:
+            self.apart += len(text)
+        else:
+            self.own += len(text)
+
+    def write(self, out: TextBuilder) -> None:
+        """Hands the blocks over."""
+        for text, kind, level in self.entries:
+            if level:
+                out.add_heading(text, level, part=self.part)
+            else:
+                out.add(text, kind, part=self.part)
 
     def _flush_table(self) -> None:
         """Gives the rows of a table as lines; a table that only lays out a page as paragraphs."""
@@ -278,13 +361,13 @@ class _Walk:
         furniture = self._is_aside()
         if max(map(len, rows)) < 2 or any(len(cell) > _LONG_CELL for row in rows for cell in row):
             for piece in re.split("[\x1e\x1f]", raw):
-                self.out.add(_lines(piece), BlockKind.FURNITURE if furniture else BlockKind.PARAGRAPH, part=self.part)
+                self._add(_lines(piece), BlockKind.FURNITURE if furniture else BlockKind.PARAGRAPH)
             return
         kind = BlockKind.FURNITURE if furniture else BlockKind.TABLE
-        self.out.add("\n".join("\t".join(row) for row in rows), kind, part=self.part)
+        self._add("\n".join("\t".join(row) for row in rows), kind)
 
     def _is_aside(self) -> bool:
-        return self._aside > 0 or (self.main is not None and not self._in_main and not self._heading)
+        return self._aside > 0 or (self.marks.main is not None and not self._in_main and not self._heading)
 
 
 def _lines(raw: str) -> str:

@@ -106,3 +106,8 @@ def test_guessing_a_large_file_costs_little() -> None:
     for language, encoding in (("ru", "cp1251"), ("de", "cp1252"), ("zh", "gb18030"), ("ja", "cp932")):
         decode((TEXTS[language][0] * 5000).encode(encoding))
     assert time.process_time() - began < 5
+
+
+def test_short_lists_of_japanese_names_are_not_cyrillic() -> None:
+    text = "名前,年齢,住所\r\n鈴木花子,30,京都\r\n高橋次郎,25,大阪\r\n"
+    assert decode(text.encode("cp932"))[0] == text

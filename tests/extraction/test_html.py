@@ -72,3 +72,61 @@ def test_unclosed_cells_are_not_deep(tmp_path: Path) -> None:
     document = read(tmp_path, "<table>" + "<tr><td>cell<td>other" * 3000 + "</table>")
     assert not document.problems
     assert document.text.count("cell\tother") == 3000
+
+
+FRAME = """<div class="cookie-banner"><p>We use cookies to make this site better for all of our visitors.</p></div>
+<div id="siteNavigation" class="site-nav"><ul><li><a href=/>Home</a><li><a href=/a>About us</a></ul></div>
+%s
+<div class="related-articles"><h3>Related</h3><ul><li><a href=/1>Roses in May</a></ul></div>
+<div class="site-footer">Imprint</div>"""
+
+
+def test_frame_around_an_article_is_furniture_by_its_names_as_well(tmp_path: Path) -> None:
+    document = read(tmp_path, f"<title>T</title><body>{FRAME % f'<div class=content><h1>Tulips</h1><p>{STORY}</div>'}")
+    assert pieces(document, BlockKind.PARAGRAPH) == [STORY.strip()]
+    furniture = "\n".join(pieces(document, BlockKind.FURNITURE))
+    assert all(words in furniture for words in ("We use cookies", "About us", "Roses in May", "Imprint"))
+
+
+def test_names_of_the_frame_do_not_hide_the_article(tmp_path: Path) -> None:
+    for name in ("has-sidebar", "nav-open content", "toc", "footer", "address"):
+        document = read(tmp_path, f"<body><div class='{name}'><p>{STORY}</p></div></body>")
+        assert pieces(document, BlockKind.PARAGRAPH) == [STORY.strip()]
+    document = read(tmp_path, f"<body><p>{STORY}</p><div class='address'>High Street 1</div><p class=adsl>fast</p>")
+    assert not pieces(document, BlockKind.FURNITURE)
+
+
+def test_a_page_of_links_keeps_its_text_as_its_own(tmp_path: Path) -> None:
+    document = read(tmp_path, "<body><nav><ul>" + "".join(f"<li><a href={n}>Chapter {n} of the book</a>"
+                                                          for n in range(60)) + "</ul></nav></body>")
+    assert "Chapter 59 of the book" in "\n".join(pieces(document, BlockKind.PARAGRAPH))
+
+
+def test_what_is_hidden_is_not_read_unless_it_is_the_page(tmp_path: Path) -> None:
+    document = read(tmp_path, f"<body><p>{STORY}</p><div hidden>unseen one</div>"
+                    "<p style='color:red; display:none'>unseen two</p><template><p>unseen three</p></template>"
+                    "<span aria-hidden=true>unseen four</span>"
+                    "<dialog>unseen five</dialog><noscript>unseen six</noscript><details>Opened by a click</details>")
+    assert "unseen" not in document.text
+    assert "Opened by a click" in document.text
+    assert STORY.strip() in read(tmp_path, f"<body style='visibility:hidden'><div hidden><p>{STORY}</p></div>").text
+    assert "only here" in read(tmp_path, "<body><div id=app></div><noscript><p>only here</p></noscript></body>").text
+
+
+def test_mark_and_declaration_in_the_head_tell_the_charset(tmp_path: Path) -> None:
+    page = "<html><head><meta http-equiv='Content-Type' content='text/html; charset=%s'></head><body><p>Łódź 東京</p>"
+    assert "Łódź 東京" in read(tmp_path, b"\xef\xbb\xbf" + (page % "iso-8859-1").encode()).text
+    assert "Łódź 東京" in read(tmp_path, (page % "utf-16").encode("utf-16")).text
+    assert "Łódź" in read(tmp_path, (page % "iso-8859-2").replace("東京", "").encode("iso8859_2")).text
+
+
+def test_large_and_wide_pages_end_soon(tmp_path: Path) -> None:
+    import time
+
+    began = time.process_time()
+    for html in ("<div class='nav x'>a</div>" * 60_000, "<p hidden>b</p>" * 60_000, "<div class=footer>" * 1400 + "c"):
+        try:
+            read(tmp_path, html)
+        except Exception as error:
+            assert type(error).__name__ == "ExtractionError"  # noqa: PT017
+    assert time.process_time() - began < 10
