@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
 
 from sbert_desktop.app.views import CaptionView
@@ -85,7 +86,7 @@ class CaptionSheet(Sheet):
     def first_focus(self) -> QWidget:
         return self.text if self.text.isEnabled() else self.cancel
 
-    def keyPressEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         if control and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.save.isEnabled():
             self.save.click()
@@ -107,6 +108,7 @@ class CaptionSheet(Sheet):
         elif finished.outcome is Outcome.FAILED and finished.failure is not None:
             self._show("", known=False, error=failure_text(finished.failure))
         self.place()
+        self.text.moveCursor(QTextCursor.MoveOperation.End)
         self.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _fit_buttons(self) -> None:

@@ -80,7 +80,11 @@ FOLDERS = (
 
 KINDS = (
     replace(FOLDERS[0], watch="live", rules=FolderRules(exclude=("drafts/", "*.bak")), ignored=3),
-    replace(FOLDERS[1], watch="periodic", watch_note="Network drive"),
+    replace(
+        FOLDERS[1],
+        watch="periodic",
+        watch_note="The folder is on a network drive (nfs): it is checked every 10 minutes.",
+    ),
     replace(FOLDERS[2], watch="live"),
     FolderView(Path("/media/stick/Photos of documents"), 1204, 1204, 7000, 4, "offline", NOW - 86_400 * 9),
 )

@@ -76,6 +76,8 @@ def test_cards_show_state_counts_and_problems(library_window, qtbot) -> None:
     assert state_words(replace(FOLDERS[0], watch="live"), now=FOLDERS[0].last_change)[2].startswith("Kept up to date")
     slow = replace(FOLDERS[0], watch="periodic", watch_note="Network drive")
     assert state_words(slow)[2] == "Checked every 10 minutes: network drive"
+    told = replace(slow, watch_note="The folder is on a network drive (nfs): it is checked every 15 minutes.")
+    assert state_words(told)[2] == "Checked every 15 minutes: network drive (nfs)"
 
 
 def test_removing_a_folder_can_be_undone_and_is_final_only_afterwards(library_window, qtbot) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from sbert_desktop.domain import Failure
 from sbert_desktop.settings import GROUPS, SCHEMA, Settings
@@ -71,7 +71,8 @@ def test_every_setting_has_its_control_its_default_and_its_reset(make_window) ->
     assert [row.setting.key for row in page.rows] == [s.key for group in GROUPS for s in SCHEMA if s.group == group]
     assert len(page.rows) == len(SCHEMA)
     for row in page.rows:
-        kind = CheckBox if isinstance(row.setting.default, bool) else ComboBox if row.setting.choices else NumberBox
+        kind = CheckBox if isinstance(row.setting.default, bool) else ComboBox if row.setting.choices else \
+            QLineEdit if isinstance(row.setting.default, str) else NumberBox
         assert isinstance(row.control, kind), row.setting.key
         help_label = row.findChild(object, f"setting_{row.setting.key.replace('.', '_')}_help")
         assert "Default:" in help_label.text()

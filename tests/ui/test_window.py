@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QWidget
 
-from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Progress, Started
+from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Partial, Progress, Started
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui import window_state
 from sbert_desktop.ui.palette import match
@@ -120,13 +121,45 @@ def test_a_run_shows_itself_before_its_first_file(make_window, qtbot) -> None:
     window = make_window()
     job = JobId("index-99")
     fake(window).say([Started(job, "index")])
-    qtbot.waitUntil(lambda: window.status.pause.isVisible())
-    assert window.status.text.full_text() == "Looking for changes..."
+    qtbot.waitUntil(lambda: window.status.text.full_text() == "Looking for changes...")
+    assert not window.status.pause.isVisible()  # most looks find nothing: only the sign and the words change
     fake(window).say([Progress(job, "Waiting for process 4711 on lamp", 0, None)])
     qtbot.waitUntil(lambda: window.status.text.full_text() == "Waiting for process 4711 on lamp...")
+    assert window.status.pause.isVisible()
     assert window.page("library").progress.title.text() == "Waiting for process 4711 on lamp..."
     fake(window).say([Finished(job, Outcome.DONE, fake(window).report())])
     qtbot.waitUntil(lambda: window.status.text.full_text().startswith("Up to date"))
+
+
+def test_a_handful_of_changed_files_is_taken_in_without_moving_anything(make_window, qtbot) -> None:
+    window = make_window()
+    window.show_page("library")
+    page = window.page("library")
+    job = JobId("index-97")
+    few = replace(fake(window).progress(), files_done=1, files_total=3, passages_done=4, passages_total=12)
+    fake(window).say([Started(job, "index"), Partial(job, few)])
+    qtbot.waitUntil(lambda: window.status.text.full_text() == "Taking in 3 changed files")
+    assert not window.status.bar.isVisible()
+    assert not window.status.pause.isVisible()
+    assert not page.progress.isVisibleTo(page)
+    assert page.check.isVisible()
+    # a run that grows beyond a handful shows itself, and stays shown until it ends
+    fake(window).say([Partial(job, replace(few, files_total=900))])
+    qtbot.waitUntil(window.status.bar.isVisible)
+    fake(window).say([Partial(job, few)])
+    qtbot.wait(300)
+    assert window.status.bar.isVisible()
+    fake(window).say([Finished(job, Outcome.DONE, fake(window).report())])
+    qtbot.waitUntil(lambda: window.status.text.full_text().startswith("Up to date"))
+
+
+def test_a_setting_asked_for_by_another_page_is_shown_and_focused(make_window, qtbot) -> None:
+    window = make_window()
+    window.activateWindow()
+    window.desk.show_setting("reading.size_limit")
+    assert window.current_page() == "settings"
+    control = window.page("settings").findChild(QWidget, "setting_reading_size_limit")
+    qtbot.waitUntil(lambda: control.hasFocus() or control.isAncestorOf(QApplication.focusWidget()))
 
 
 def test_a_look_that_finds_nothing_new_shows_no_progress(make_window, qtbot) -> None:

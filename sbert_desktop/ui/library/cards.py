@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
@@ -26,9 +28,11 @@ from sbert_desktop.ui.widgets import (
     plain_tip,
 )
 
+_EVERY = re.compile(r": it is checked every (\d+) minutes?\.?$")
 
-def state_words(view: FolderView, now: float | None = None) -> tuple[str, str, str]:
-    """Gives icon, tone and words of a folder's state."""
+
+def state_words(view: FolderView, now: float | None = None, *, minutes: int = 10) -> tuple[str, str, str]:
+    """Gives icon, tone and words of a folder's state; ``minutes`` lie between two looks at a network drive."""
     if view.state == "offline":
         documents = f"{words.counted(view.documents, 'document')} {'stays' if view.documents == 1 else 'stay'}"
         return "disk", "warn", f"Drive not connected; {documents} findable by their stored text"
@@ -39,24 +43,26 @@ def state_words(view: FolderView, now: float | None = None) -> tuple[str, str, s
     if view.state == "waiting":
         return "clock", "muted", "Waiting, next in line"
     if view.words_only:
-        return "check", "good", f"{watch_words(view)}, findable by words only"
+        return "check", "good", f"{watch_words(view, minutes)}, findable by words only"
     if view.embedded < view.documents:
         return "clock", "muted", f"{words.count(view.documents - view.embedded)} findable by words only"
     if view.watch == "periodic":
-        return "clock", "muted", watch_words(view)
+        return "clock", "muted", watch_words(view, minutes)
     changed = f", last change {words.ago(view.last_change, now)}" if view.last_change else ""
-    return "check", "good", f"{watch_words(view)}{changed}"
+    return "check", "good", f"{watch_words(view, minutes)}{changed}"
 
 
-def watch_words(view: FolderView) -> str:
+def watch_words(view: FolderView, minutes: int = 10) -> str:
     """Gives how a folder is followed: at once, every so often and why, or when the person asks."""
     if view.watch == "live":
         return "Kept up to date"
     if view.watch == "periodic":
-        note = view.watch_note.strip().rstrip(".")
-        if note.casefold().startswith("checked"):
-            return note
-        return f"Checked every 10 minutes: {note[:1].lower()}{note[1:]}" if note else "Checked every 10 minutes"
+        # the note is a sentence, "<why>: it is checked every 15 minutes."; here the other way round, and shorter
+        said = _EVERY.search(view.watch_note)
+        why = view.watch_note[: said.start()] if said else view.watch_note.strip().rstrip(".")
+        why = why.removeprefix("The folder is on a ")
+        often = f"Checked every {words.counted(int(said[1]) if said else minutes, 'minute')}"
+        return f"{often}: {why[:1].lower()}{why[1:]}" if why else often
     return "Up to date"
 
 
@@ -78,9 +84,10 @@ class FolderCard(KeyboardFocus, QFrame):
     checkAsked = Signal(object)
     removeAsked = Signal(object)
 
-    def __init__(self, view: FolderView, number: int, parent: QWidget | None = None) -> None:
+    def __init__(self, view: FolderView, number: int, *, minutes: int = 10, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = view
+        self._minutes = minutes
         self._number = number
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -104,7 +111,11 @@ class FolderCard(KeyboardFocus, QFrame):
                                  object_name=f"folder_{number}_path")
         column.addWidget(self._path)
         column.addStretch(1)
-        counts = QHBoxLayout()
+        self._away = Label(wrap=True, role="meta", tone="warn", object_name=f"folder_{number}_away")
+        self._away.setContentsMargins(0, 0, 8, 0)
+        column.addWidget(self._away)
+        self._counts = QWidget()
+        counts = QHBoxLayout(self._counts)
         counts.setContentsMargins(0, 0, 8, 0)
         counts.setSpacing(4)
         self._number_label = Label(role="strong", object_name=f"folder_{number}_number")
@@ -117,8 +128,8 @@ class FolderCard(KeyboardFocus, QFrame):
         self.locate = Button("Locate...", size="small", object_name=f"folder_{number}_locate",
                              tip="Say where this folder lies now")
         counts.addWidget(self.ignored)
-        counts.addWidget(self.locate)
-        column.addLayout(counts)
+        counts.addStrut(theme.height(24, role="meta", padding=6))  # so that numbers stand alike in all cards
+        column.addWidget(self._counts)
         column.addSpacing(2)
         self._bar = ProgressBar(object_name=f"folder_{number}_bar", accessible="Folder progress")
         line = QHBoxLayout()
@@ -135,6 +146,8 @@ class FolderCard(KeyboardFocus, QFrame):
         foot.addWidget(self._sign)
         foot.addWidget(self._state, 1)
         foot.addWidget(self._rules)
+        foot.addStrut(theme.height(20, role="meta", padding=4))
+        foot.addWidget(self.locate)
         column.addLayout(foot)
         self.problems.clicked.connect(lambda: self.problemsAsked.emit(self._view.path))
         self.ignored.clicked.connect(lambda: self.ignoredAsked.emit(self._view.path))
@@ -149,6 +162,8 @@ class FolderCard(KeyboardFocus, QFrame):
 
     def set_view(self, view: FolderView, progress: IndexProgress | None = None) -> None:
         """Shows a folder's state."""
+        if (view.state == "offline") != (self._view.state == "offline"):
+            self.updateGeometry()
         self._view = view
         title = display_path(view.path.name or str(view.path))
         self._title.set_full_text(title)
@@ -164,11 +179,15 @@ class FolderCard(KeyboardFocus, QFrame):
         self._bar.setVisible(working and view.documents > 0)
         self._bar.set_fraction(view.embedded / view.documents if view.documents else None)
         self._bar.set_paused(view.state == "paused")
-        icon, tone, text = state_words(view)
+        icon, tone, text = state_words(view, minutes=self._minutes)
         self._sign.set_icon(icon, tone)
         away = view.state == "offline"
-        theme.set_tone(self._state, tone if tone in ("danger", "warn") else "muted")
-        self._state.set_full_text(text)
+        self._away.setVisible(away)
+        self._away.setText(text if away else "")
+        self._counts.setVisible(not away)
+        changed = f"Last change {words.ago(view.last_change)}" if view.last_change else ""
+        self._state.set_full_text(changed if away else text)
+        self._sign.setVisible(not away)
         self._state.setToolTip(plain_tip(f"{text}. {view.watch_note}".strip() if view.watch_note else text))
         self._tag.setVisible(away)
         self._tag.set_text("Offline", "warn", "disk")
@@ -192,7 +211,8 @@ class FolderCard(KeyboardFocus, QFrame):
 
     def sizeHint(self) -> QSize:
         lines = theme.line("body") * 2 + theme.line("meta") * 2
-        return QSize(280, max(120, -(-(lines + 64) // 4) * 4))
+        extra = theme.line("meta") if self._view.state == "offline" else 0
+        return QSize(280, max(120, -(-(lines + 64) // 4) * 4) + extra)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(200, self.sizeHint().height())

@@ -76,10 +76,7 @@ def limit_of(problem: ProblemView) -> str:
 
 def recognition_switch() -> str:
     """Gives the key of the setting that turns text recognition on; "" where there is none."""
-    for key, setting in BY_KEY.items():
-        if isinstance(setting.default, bool) and key.partition(".")[2] in ("ocr", "recognise", "recognition"):
-            return key
-    return ""
+    return "reading.ocr" if "reading.ocr" in BY_KEY else ""
 
 
 def install_words(program: str) -> str:

@@ -41,8 +41,9 @@ class CountChip(KeyboardFocus, QToolButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        strong, meta = QFontMetrics(theme.font("meta_strong")), QFontMetrics(theme.font("meta"))
-        width = 10 + strong.horizontalAdvance(self._word) + 6 + meta.horizontalAdvance(self._count) + 10
+        word = QFontMetrics(theme.font("meta_strong" if self.isChecked() else "meta"))
+        meta = QFontMetrics(theme.font("meta"))
+        width = 10 + word.horizontalAdvance(self._word) + 6 + meta.horizontalAdvance(self._count) + 10
         return QSize(width + (18 if self.isChecked() else 0), theme.height(28, role="meta", padding=8))
 
     minimumSizeHint = sizeHint
@@ -79,7 +80,8 @@ class ChipRow(QWidget):
         self._rest: list[tuple[str, int]] = []
         self.flow = FlowLayout(self, gap=8)
         self.chips = [CountChip(f"{object_name}_{at}") for at in range(SHOWN)]
-        for chip in self.chips:
+        for at, chip in enumerate(self.chips):
+            chip.setAccessibleName(f"{accessible} {at + 1}")
             chip.clicked.connect(partial(self._on_clicked, chip))
             chip.setAccessibleDescription("Shows only these; press again to show all")
             self.flow.addWidget(chip)

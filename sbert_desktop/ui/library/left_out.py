@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -61,11 +61,14 @@ COLUMNS = (
 class LeftOutTab(QWidget):
     """Counts by reason, table, Edit rules, Look again."""
 
+    looked = Signal()
+
     def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("library_left_out")
         self._desk = desk
         self._found: LeftOut | None = None
+        self._stale = True
         self._latest = Latest(desk.bridge)
         self._build()
         self._soon = QTimer(self)
@@ -142,13 +145,13 @@ class LeftOutTab(QWidget):
         self._latest.watch(self._desk.commands.left_out(), on_finished=self._on_finished)
 
     def ensure(self) -> None:
-        """Looks through the folders if that was not done yet."""
-        if self._found is None:
+        """Looks through the folders if that was not done since they changed."""
+        if self._stale:
             self.reload()
 
     def forget(self) -> None:
         """Looks again when the tab is seen next (rules or folders changed)."""
-        self._found = None
+        self._stale = True
 
     def total(self) -> int | None:
         """Gives how much is left out; None while nobody looked."""
@@ -163,7 +166,9 @@ class LeftOutTab(QWidget):
             self.stack.setCurrentWidget(self.failed)
         elif isinstance(finished.result, LeftOut):
             self._found = finished.result
+            self._stale = False
             self._filter()
+            self.looked.emit()
 
     def _filter(self) -> None:
         self._soon.stop()

@@ -11,10 +11,11 @@ from typing import ClassVar
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.views import FolderView, IndexProgress, LibraryView
 from sbert_desktop.domain import Finished, Outcome, display_path
+from sbert_desktop.settings import BY_KEY
 from sbert_desktop.ui import words
 from sbert_desktop.ui.library.cards import FolderCard
 from sbert_desktop.ui.library.causes import title_of_folder
@@ -140,6 +141,7 @@ class LibraryPage(Page):
         for widget in (self.cards_area, self.problems, self.left_out, self.recent, self.health):
             self.tab_stack.addWidget(widget)
         column.addWidget(self.tab_stack, 1)
+        self.left_out.looked.connect(lambda: self.tabs.set_count(LEFT_OUT, words.count(self.left_out.total() or 0)))
         self.tabs.currentChanged.connect(self._on_tab_changed)
         return full
 
@@ -212,10 +214,13 @@ class LibraryPage(Page):
         if empty and self.isVisible():
             self.welcome.look_around()
         if not self._late.isActive():
-            self._late.start()
+            # a list of many thousands is not made anew every other second
+            self._late.start(2000 if view.problems < 5000 else 15_000)
 
     def _show_folders(self, folders: Sequence[FolderView]) -> None:
         wanted = {folder.path for folder in folders}
+        if wanted != self._cards.keys():
+            self.left_out.forget()
         for path in [path for path in self._cards if path not in wanted]:
             card = self._cards.pop(path)
             self._flow.removeWidget(card)
@@ -255,7 +260,7 @@ class LibraryPage(Page):
             QWidget.setTabOrder(first, second)
 
     def _make_card(self, folder: FolderView) -> FolderCard:
-        card = FolderCard(folder, self._number)
+        card = FolderCard(folder, self._number, minutes=self._minutes())
         self._number += 1
         card.problemsAsked.connect(self._show_problems_of)
         card.searchAsked.connect(self._search_in)
@@ -268,6 +273,10 @@ class LibraryPage(Page):
         self._flow.addWidget(card)
         card.show()  # now, not with the next event: a hidden card would take no room in the height worked out below
         return card
+
+    def _minutes(self) -> int:
+        key = "indexing.rescan_minutes"
+        return self.desk.settings.number(key) if key in BY_KEY else 10
 
     def _search_in(self, folder: Path) -> None:
         self.desk.searchInRequested.emit(folder)
@@ -317,6 +326,10 @@ class LibraryPage(Page):
             self._reload_tab()
 
     def _on_tab_changed(self, at: int) -> None:
+        focus = QApplication.focusWidget()
+        if focus is not None and self.tab_stack.isAncestorOf(focus):
+            # what is hidden loses the focus: it goes to the tabs, not to whatever control comes next
+            self.tabs.setFocus(Qt.FocusReason.OtherFocusReason)
         self.tab_stack.setCurrentIndex(at)
         self._reload_tab()
 

@@ -9,8 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sbert_desktop.ui import words
-from sbert_desktop.ui.library.causes import can_recognise, limit_of
-from sbert_desktop.ui.library.problem_rows import Row, paths_of
+from sbert_desktop.ui.library.problem_rows import Row
 from sbert_desktop.ui.widgets import Button, ElidedLabel, FlowLayout, IconButton, Panel, announce
 
 
@@ -23,6 +22,7 @@ class Offer:
     restore: bool = False
     open: bool = False
     unlock: bool = False
+    files: int = 0
     recognise: int = 0
     limit: str = ""
     caption: bool = False
@@ -33,17 +33,18 @@ def offer_for(rows: Sequence[Row], *, read_only: bool = False) -> Offer:
     if not rows:
         return Offer()
     one = rows[0].problem if len(rows) == 1 else None
-    ignored = [row.problem.ignored for row in rows]
+    ignored = all(row.problem.ignored for row in rows)
     if read_only:
         return Offer(open=one is not None)
-    limits = {limit_of(row.problem) for row in rows}
+    limits = {row.limit for row in rows}
     return Offer(
         retry=True,
-        ignore=not all(ignored),
-        restore=all(ignored),
+        ignore=not ignored,
+        restore=ignored,
         open=one is not None,
         unlock=one is not None and one.code == "encrypted",
-        recognise=len(paths_of(row for row in rows if can_recognise(row.problem))),
+        files=len({row.file for row in rows}),
+        recognise=len({row.file for row in rows if row.able}),
         limit=limits.pop() if len(limits) == 1 else "",
         caption=one is not None,
     )
@@ -104,7 +105,7 @@ class ProblemDetail(Panel):
         for widget, wanted in ((self.unlock, offer.unlock), (self.recognise, offer.recognise > 0),
                                (self.limit, bool(offer.limit))):
             widget.setVisible(wanted)
-        self.recognise.setText("Read with text recognition" if offer.recognise == len(paths_of(rows))
+        self.recognise.setText("Read with text recognition" if offer.recognise == offer.files
                                else f"Read {words.count(offer.recognise)} with text recognition")
         self.ignore.setText("Stop ignoring" if offer.restore else "Ignore")
         self.ignore.set_icon("eye" if offer.restore else "eye_off")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,20 +14,24 @@ from PySide6.QtCore import Qt
 from sbert_desktop.app.views import ProblemView
 from sbert_desktop.domain import short_path
 from sbert_desktop.ui import icons, words
-from sbert_desktop.ui.library.causes import cause_words
+from sbert_desktop.ui.library.causes import can_recognise, cause_words, limit_of
 from sbert_desktop.ui.library.tables import Column
 from sbert_desktop.ui.naming import file_words, kind_of, quick_path
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One problem with the words that the table shows, sorts and searches by."""
+    """One problem with the words that the table shows, sorts and searches by, and what helps against it."""
 
     problem: ProblemView
     name: str
     place: str
     cause: str
     haystack: str
+    key: str
+    file: str
+    able: bool  # text recognition may help
+    limit: str
 
 
 def make_rows(problems: Iterable[ProblemView]) -> tuple[Row, ...]:
@@ -34,12 +39,14 @@ def make_rows(problems: Iterable[ProblemView]) -> tuple[Row, ...]:
     places: dict[str, str] = {}
     rows = []
     for problem in problems:
-        parent = str(problem.path.parent)
+        file = str(problem.path)
+        parent = os.path.dirname(file)
         place = places.get(parent)
         if place is None:
             place = places[parent] = short_path(parent)
         name = file_words(problem.path, problem.member)
-        rows.append(Row(problem, name, place, cause_words(problem), f"{name}\n{place}\n{problem.message}".casefold()))
+        rows.append(Row(problem, name, place, cause_words(problem), f"{name}\n{place}\n{problem.message}".casefold(),
+                        f"{file}\0{problem.member}", file, can_recognise(problem), limit_of(problem)))
     return tuple(rows)
 
 
@@ -75,13 +82,8 @@ def causes_of(rows: Sequence[Row], wanted: Wanted) -> list[tuple[str, int]]:
 
 def summary(rows: Sequence[Row]) -> str:
     """Gives ``37 files are not in the results, 12 only in part``; "" for none."""
-    whole = {row.problem.path for row in rows
-             if not row.problem.ignored and not row.problem.partial and not row.problem.member}
-    members = {(row.problem.path, row.problem.member) for row in rows
-               if not row.problem.ignored and not row.problem.partial and row.problem.member}
-    partial = {(row.problem.path, row.problem.member) for row in rows
-               if not row.problem.ignored and row.problem.partial}
-    missing = len(whole) + len(members)
+    partial = {row.key for row in rows if not row.problem.ignored and row.problem.partial}
+    missing = len({row.key for row in rows if not row.problem.ignored and not row.problem.partial})
     if not missing and not partial:
         return ""
     part = f"{words.counted(len(partial), 'file')} {'is' if len(partial) == 1 else 'are'} in the results only in part"
@@ -91,15 +93,19 @@ def summary(rows: Sequence[Row]) -> str:
     return f"{text}, {words.count(len(partial))} only in part" if partial else text
 
 
+def folders_of(rows: Iterable[Row]) -> dict[Path, int]:
+    """Counts the problems of each folder of the library, those ignored left out."""
+    return dict(Counter(row.problem.folder for row in rows if not row.problem.ignored))
+
+
 def paths_of(rows: Iterable[Row]) -> tuple[Path, ...]:
     """Gives the files of rows, each once; a container stands for its members."""
-    return tuple(dict.fromkeys(row.problem.path for row in rows))
+    return tuple({row.file: row.problem.path for row in rows}.values())
 
 
 def row_key(row: object) -> Hashable:
     """Gives what a row is known by when the list is read again."""
-    problem = cast(Row, row).problem
-    return problem.path, problem.member
+    return cast(Row, row).key
 
 
 def _row(row: object) -> Row:
@@ -108,12 +114,13 @@ def _row(row: object) -> Row:
 
 def _result_words(row: object) -> str:
     problem = _row(row).problem
-    return "Ignored" if problem.ignored else "In part" if problem.partial else "Not found"
+    return "Ignored" if problem.ignored else "In part" if problem.partial else "No"
 
 
 def _result_look(row: object) -> tuple[str, str]:
     problem = _row(row).problem
-    return ("neutral", "") if problem.ignored else ("warn", "") if problem.partial else ("danger", "")
+    # most are not found: a tag in every row would say nothing
+    return ("neutral", "") if problem.ignored else ("warn", "") if problem.partial else ("", "")
 
 
 COLUMNS = (
@@ -123,11 +130,11 @@ COLUMNS = (
                f" / {_row(row).problem.member}" if _row(row).problem.member else "")),
     Column("Folder", lambda row: _row(row).place, 208, tone="muted", elide=Qt.TextElideMode.ElideMiddle,
            tip=lambda row: quick_path(_row(row).problem.path.parent)),
-    Column("What happened", lambda row: _row(row).problem.message.rstrip("."), 0,
+    Column("What happened", lambda row: _row(row).problem.message.rstrip("."), 0, least=240,
            tip=lambda row: f"{_row(row).problem.message} {_row(row).problem.hint}".strip()),
     Column("In results", _result_words, 96, tag=_result_look,
            tip=lambda row: {"Ignored": "You chose not to see it", "In part": "What could be read is findable",
-                            "Not found": "No search finds it"}[_result_words(row)]),
-    Column("Tried", lambda row: words.ago(_row(row).problem.when) if _row(row).problem.when else "", 104, role="meta",
+                            "No": "No search finds it"}[_result_words(row)]),
+    Column("Tried", lambda row: words.ago(_row(row).problem.when) if _row(row).problem.when else "", 120, role="meta",
            tone="muted", right=True, key=lambda row: _row(row).problem.when),
 )

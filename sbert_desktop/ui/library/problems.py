@@ -16,7 +16,7 @@ from sbert_desktop.domain import Finished, Outcome, display_path, short_path
 from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.bridge import Latest
 from sbert_desktop.ui.caption import edit_caption
-from sbert_desktop.ui.library.causes import can_recognise, install_words, recognition_switch
+from sbert_desktop.ui.library.causes import install_words, recognition_switch
 from sbert_desktop.ui.library.chips import ChipRow
 from sbert_desktop.ui.library.problem_detail import Offer, ProblemDetail, offer_for
 from sbert_desktop.ui.library.problem_rows import (
@@ -25,6 +25,7 @@ from sbert_desktop.ui.library.problem_rows import (
     Wanted,
     causes_of,
     filtered,
+    folders_of,
     make_rows,
     paths_of,
     row_key,
@@ -61,9 +62,14 @@ class _Shown(NamedTuple):
 
 
 def _look(rows: Sequence[Row], wanted: Wanted) -> _Shown:
-    scans = len(paths_of(row for row in rows if not row.problem.ignored and can_recognise(row.problem)))
+    scans = len({row.file for row in rows if row.able and not row.problem.ignored})
     return _Shown(filtered(rows, wanted), causes_of(rows, wanted), sum(row.problem.ignored for row in rows),
                   summary(rows), scans)
+
+
+def _read(problems: Sequence[ProblemView]) -> tuple[tuple[Row, ...], dict[Path, int]]:
+    rows = make_rows(problems)
+    return rows, folders_of(rows)
 
 
 class ProblemsTab(QWidget):
@@ -88,11 +94,11 @@ class ProblemsTab(QWidget):
 
     def _build(self) -> None:
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(8)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
         self.head = QWidget()
         head = QVBoxLayout(self.head)
-        head.setContentsMargins(16, 0, 16, 0)
+        head.setContentsMargins(16, 8, 16, 8)
         head.setSpacing(8)
         first = QHBoxLayout()
         first.setSpacing(8)
@@ -225,21 +231,17 @@ class ProblemsTab(QWidget):
             return
         problems = cast(tuple[ProblemView, ...], result)
         if len(problems) <= AT_ONCE:
-            self._take_rows(make_rows(problems))
+            self._take_rows(_read(problems))
         else:
-            self._desk.errands.run(partial(make_rows, problems), self._take_rows)
+            self._desk.errands.run(partial(_read, problems), self._take_rows)
 
-    def _take_rows(self, rows: tuple[Row, ...]) -> None:
-        self._rows = rows
-        self._fill_folders()
+    def _take_rows(self, read: tuple[tuple[Row, ...], dict[Path, int]]) -> None:
+        self._rows, folders = read
+        self._fill_folders(folders)
         self._filter()
         self._say_tried()
 
-    def _fill_folders(self) -> None:
-        folders: dict[Path, int] = {}
-        for row in self._rows:
-            if not row.problem.ignored:
-                folders[row.problem.folder] = folders.get(row.problem.folder, 0) + 1
+    def _fill_folders(self, folders: dict[Path, int]) -> None:
         before = self.folder.currentData()
         self.folder.clear()
         self.folder.addItem("all", None)
@@ -368,8 +370,7 @@ class ProblemsTab(QWidget):
             self._recognise(self.chosen())
 
     def _recognise(self, rows: Sequence[Row]) -> None:
-        able = [row for row in rows if not row.problem.ignored and can_recognise(row.problem)] or \
-            [row for row in rows if can_recognise(row.problem)]
+        able = [row for row in rows if row.able and not row.problem.ignored] or [row for row in rows if row.able]
         paths = paths_of(able)
         if paths:  # asked each time: it may have been installed a minute ago
             self._desk.start(self._desk.commands.programs(), lambda found: self._recognise_with(found, able, paths))

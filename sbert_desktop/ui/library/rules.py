@@ -8,11 +8,14 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLay
 from sbert_desktop.app.views import FolderView
 from sbert_desktop.domain import FolderRules, short_path
 from sbert_desktop.ui.library.causes import title_of_folder
+from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.overlay import Sheet
 from sbert_desktop.ui.page import Desk
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Button, ComboBox, ElidedLabel, Label, announce, name
 
+NOTE = ("Patterns are written as in a .gitignore file; a file called .sbertignore in any folder adds its own. What you "
+        "leave out goes from the results when you save, and comes back when you allow it again. No file is changed.")
 IDLE = {"include": "Empty: every kind of file that can be read.", "exclude": "Empty: nothing more is left out."}
 
 
@@ -32,7 +35,7 @@ def patterns(text: str) -> tuple[str, ...]:
 
 def explain(pattern: str, verb: str) -> str:
     """Says what one pattern does; ``verb`` is ``Reads`` or ``Leaves out``."""
-    text = pattern.strip()
+    text = quick_path(pattern.strip())
     if not text:
         return ""
     if text.startswith("#"):
@@ -48,10 +51,10 @@ def _what(text: str) -> str:
     if not bare:
         return "nothing"
     kind = "every folder" if folder else "every file or folder"
-    all_below = " with all that lies in it" if folder else ""
+    all_below = " and all that lies in it" if folder else ""
     if "/" in bare or text.startswith("/"):
         if bare.startswith("**/"):
-            return f"{kind} called “{bare[3:]}”, however deep{all_below}"
+            return f"{kind} called “{bare[3:]}”{all_below}, however deep"
         if bare.endswith("/**"):
             return f"all that lies in “{bare[:-3]}”"
         return f"“{bare}” counted from this folder{all_below}"
@@ -61,7 +64,7 @@ def _what(text: str) -> str:
         return f"{kind} whose name begins with “{bare[:-1]}”{all_below}"
     if set(bare) & set("*?["):
         return f"{kind} whose name fits “{bare}” (* is any letters, ? is one){all_below}"
-    return f"{kind} called “{bare}”, however deep{all_below}"
+    return f"{kind} called “{bare}”{all_below}, however deep"
 
 
 class _Lines(QPlainTextEdit):
@@ -130,8 +133,7 @@ class RulesSheet(Sheet):
         inner.addLayout(row)
         inner.addWidget(Label("Files and folders whose name begins with a dot.", role="meta", tone="muted", wrap=True))
         inner.addSpacing(8)
-        self.note = Label("What you leave out goes from the results when you save, and comes back when you allow it "
-                          "again. No file is changed.", role="meta", tone="muted", wrap=True, object_name="rules_note")
+        self.note = Label(NOTE, role="meta", tone="muted", wrap=True, object_name="rules_note")
         inner.addWidget(self.note)
         area.setWidget(content)
         self.column.addWidget(area, 1)

@@ -45,8 +45,8 @@ RowRole = Qt.ItemDataRole.UserRole + 4
 class Column:
     """One column: its head, its text of a row, and how it looks.
 
-    ``elide`` middle for paths. ``tag`` gives (tone, icon) to paint the text as a tag. ``width`` 0
-    means that the column takes what is left.
+    ``elide`` middle for paths. ``tag`` gives (tone, icon) to paint the text as a tag, no tone for mere text.
+    ``width`` 0 means that the column takes what is left, but no less than ``least``.
     """
 
     head: str
@@ -60,6 +60,7 @@ class Column:
     tag: Callable[[object], tuple[str, str]] | None = None
     tip: Callable[[object], str] | None = None
     key: Callable[[object], object] | None = None
+    least: int = 140
 
 
 class RowsModel(QAbstractTableModel):
@@ -140,8 +141,8 @@ class RowDelegate(QStyledItemDelegate):
             icons.paint(painter, column.icon(row), QRect(box.x(), box.center().y() - 7, 16, 16),
                         "accent" if chosen else "muted")
             box.setLeft(box.left() + 24)
-        if column.tag is not None and text:
-            tone, icon = column.tag(row)
+        tone, icon = column.tag(row) if column.tag is not None else ("", "")
+        if tone and text:
             height = theme.height(20, role="meta", padding=4)
             tag = QRect(box.x(), box.center().y() - height // 2 + 1, min(box.width(), tag_width(text, icon)), height)
             paint_tag(painter, tag, text, tone, icon)
@@ -259,9 +260,15 @@ class Table(KeyboardFocus, QTableView):
         current = self._key(now) if now is not None else None
         offset = self.verticalScrollBar().value()
         self._quiet = True
-        self.rows_model.set_rows(self.rows_model.sorted(rows, *self._order))
+        ordered = self.rows_model.sorted(rows, *self._order)
         if chosen:
+            first = min((part.top() for part in self.selectionModel().selection()), default=0)
+            self.rows_model.set_rows(ordered)
             self._choose(chosen, current)
+            if self._multi and ordered and not self.selectionModel().hasSelection():
+                self.selectRow(min(first, len(ordered) - 1))  # the next one takes the place of what went
+        else:
+            self.rows_model.set_rows(ordered)
         self.verticalScrollBar().setValue(offset)
         self._quiet = False
         self.chosenChanged.emit()
@@ -332,7 +339,8 @@ class Table(KeyboardFocus, QTableView):
         grow = theme.line("body") / 16 if theme.line("body") > 16 else 1.0
         fixed = sum(column.width * grow for column in columns)
         open_ones = sum(1 for column in columns if not column.width)
-        share = min(1.0, (room - 140 * open_ones) / fixed) if fixed else 1.0
+        least = sum(column.least for column in columns if not column.width)
+        share = max(0.5, min(1.0, (room - least) / fixed)) if fixed else 1.0
         head = self.horizontalHeader()
         head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         left = room

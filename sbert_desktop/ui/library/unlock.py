@@ -18,6 +18,7 @@ from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Button, CheckBox, ElidedLabel, IconButton, Label, announce, name, plain_tip
 
 SHOWN = 200_000  # characters; laying out more would hold the window up
+LINE = 1000  # characters; one line of 200,000 took 5 s to lay out, in pieces it takes none
 
 
 def ask_password(window: QWidget, desk: Desk, path: Path, member: str = "",
@@ -178,10 +179,22 @@ class PasswordSheet(Sheet):
             widget.setVisible(False)
         self.text.setVisible(True)
         self.text.setMinimumHeight(theme.line("body") * 10 + 24)
-        self.text.setPlainText(text[:SHOWN] if text.strip() else "The file holds no text.")
+        self.text.setPlainText(in_short_lines(text[:SHOWN]) if text.strip() else "The file holds no text.")
         cut = f" Only its first {SHOWN:,} characters are shown." if len(text) > SHOWN else ""
         self.note.setText(f"This text is kept nowhere: it is gone when you close it.{cut}")
         self.cancel.setText("Close")
         self.place()
         self.text.setFocus(Qt.FocusReason.OtherFocusReason)
         announce(self.text, self.note.text())
+
+
+def in_short_lines(text: str) -> str:
+    """Gives the text with its endless lines cut, at a blank where there is one near."""
+    out = []
+    for line in text.split("\n"):
+        while len(line) > LINE:
+            at = line.rfind(" ", LINE - 200, LINE) + 1 or LINE
+            out.append(line[:at])
+            line = line[at:]
+        out.append(line)
+    return "\n".join(out)

@@ -74,18 +74,31 @@ class FlowLayout(QLayout):
             columns = max(1, (area.width() + self._gap) // (self._least + self._gap))
             fixed = (area.width() - self._gap * (columns - 1)) // columns
         x, y, tallest = area.x(), area.y(), 0
+        line: list[QLayoutItem] = []  # cards of one row are equally high
         for item in self._items:
             if item.isEmpty():
                 continue
             hint = item.sizeHint()
             width = fixed or min(hint.width(), max(area.width(), item.minimumSize().width()))
             if x > area.x() and x + width > area.x() + area.width():
+                self._even(line, tallest)
                 x, y, tallest = area.x(), y + tallest + self._row_gap, 0
             if move:
+                if fixed:
+                    line.append(item)
                 item.setGeometry(QRect(x, y, width, hint.height()))
             x += width + self._gap
             tallest = max(tallest, hint.height())
+        self._even(line, tallest)
         return y + tallest - rect.y() + margins.bottom()
+
+    @staticmethod
+    def _even(line: list[QLayoutItem], height: int) -> None:
+        for item in line:
+            box = item.geometry()
+            if box.height() != height:
+                item.setGeometry(QRect(box.x(), box.y(), box.width(), height))
+        line.clear()
 
 
 class StyledWidget(QWidget):
