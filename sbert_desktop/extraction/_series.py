@@ -19,6 +19,7 @@ from sbert_desktop.extraction._registry import BY_NAME
 from sbert_desktop.extraction._source import Source
 
 _ARCHIVES = frozenset(("zip", "tar", "gz", "7z"))
+_LONG_PDF = 1_000_000  # bytes; a smaller PDF has no thousands of pages with text
 _DEEPEST = 8  # containers of any kind: mails in mails in archives
 _NAME_LIMIT = 1000
 _NOT_SHOWN = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
@@ -113,6 +114,10 @@ def find_member(source: Source, name: str, wanted: str) -> Source | ExtractedTex
 def _level(source: Source, name: str) -> _Level | None:
     form = BY_NAME[name]
     opened = form.members() if form.container else streamed(name, source.size)
+    if name == "pdf" and source.size > _LONG_PDF:
+        from sbert_desktop.extraction._pdf import members_of
+
+        opened = members_of(source)
     return None if opened is None else _Level(source, name, opened, archives=int(name in _ARCHIVES))
 
 
@@ -325,7 +330,9 @@ def _loaded(member: Member) -> bytes | ExtractedText | Problem:
 
 
 def _inner_source(level: _Level, member: Member, data: bytes) -> Source:
-    return Source(member.name.rpartition("/")[2], data, level.source.password, budget=level.source.budget)
+    # A mailbox has no limits as a whole: each message may unpack what it may.
+    budget = None if BY_NAME[level.name].growing else level.source.budget
+    return Source(member.name.rpartition("/")[2], data, level.source.password, budget=budget)
 
 
 def _inner_level(level: _Level, source: Source, name: str, prefix: str, mtime: float | None) -> _Level | None:
