@@ -247,15 +247,7 @@ class LibraryPage(Page):
         for card in self._cards.values():
             chain += [card, card.problems, card.more, card.ignored, card.locate]
         chain[5:5] = [self.tabs]
-        detail = self.problems.detail
-        chain += [self.problems.all_scans, self.problems.export, self.problems.search.edit,
-                  self.problems.search.clear_button, self.problems.folder, self.problems.show_ignored,
-                  *self.problems.causes.chips, self.problems.causes.more, self.problems.notice.button,
-                  self.problems.notice.close_button, self.problems.table, detail.unlock, detail.recognise,
-                  detail.limit, detail.retry, detail.ignore, detail.caption, detail.open_button, detail.reveal_button,
-                  detail.copy_button, self.left_out.rules, self.left_out.look, self.left_out.export,
-                  self.left_out.search.edit, *self.left_out.reasons.chips, self.left_out.reasons.more,
-                  self.left_out.table]
+        chain.append(self.problems.all_scans)  # what follows was made in the order in which it is seen
         for first, second in itertools.pairwise(chain):
             QWidget.setTabOrder(first, second)
 
