@@ -6,7 +6,8 @@ one :class:`Writer`; ``Library.snapshot()`` gives arrays that fulfil ``domain.Sn
 
 from __future__ import annotations
 
-from sbert_desktop.library._library import Library, open_library
+from sbert_desktop.library._library import Library
+from sbert_desktop.library._opening import open_library
 from sbert_desktop.library._records import (
     ChangeRecord,
     Counts,

@@ -6,9 +6,8 @@ import logging
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from sbert_desktop.domain import (
@@ -26,10 +25,11 @@ from sbert_desktop.library import (
     _captions,
     _columns,
     _disk,
-    _folders,
     _health,
+    _history,
     _hnsw,
     _known,
+    _listing,
     _reading,
     _schema,
     _snapshot,
@@ -38,122 +38,14 @@ from sbert_desktop.library import (
     _words,
 )
 from sbert_desktop.library._files import member_name
-from sbert_desktop.library._lock import HOLDER, LOCK, WriterLock
+from sbert_desktop.library._lock import HOLDER, WriterLock
 from sbert_desktop.library._records import ChangeRecord, Counts, FolderRecord, KnownFile, ProblemRecord, SpaceRecord
 from sbert_desktop.library._writer import Writer
 
 log = logging.getLogger(__name__)
 
-HISTORY_KEPT = 500
-HISTORY_WAIT = 0.05  # seconds that a small write may wait for the writer before it is put off
 _Wanted = tuple[set[str], set[str], tuple[str, ...]]
 DISCARDED = "The index did not match its checksum; it was discarded and is rebuilt from the vectors."
-
-
-def open_library(
-    path: Path,
-    *,
-    create: bool = True,
-    read_only: bool | None = None,
-    exact_below: int = 100_000,
-    index_from: int = 10_000,
-    extractor_version: int = 1,
-) -> Library:
-    """Opens the library in a folder, making it where there is none.
-
-    Args:
-        path: The library's folder; made with mode 0700.
-        create: Make an empty library when there is none.
-        read_only: None finds out: a folder that cannot be written is opened as it stands.
-        exact_below: Live passages up to which a snapshot offers no index.
-        index_from: Passages from which :meth:`Writer.build_index` builds one.
-        extractor_version: Texts read by another version count as unknown to :meth:`Library.has_content`.
-
-    Raises:
-        LibraryError: ``library-missing``, ``library-newer`` and ``library-older`` (nothing is changed),
-            ``library-damaged``, ``library-busy`` (an earlier version of the program has it),
-            ``library-readonly``, ``library-network-share`` or ``disk-full``.
-    """
-    path = Path(os.path.abspath(path.expanduser()))
-    exists = _catalog_exists(path)
-    if not exists and (not create or read_only):
-        raise LibraryError(
-            "library-missing", f"There is no library in {short_path(path)}", "Index a folder first, or choose another."
-        )
-    mode = _mode(path, exists, read_only)
-    with _disk.known_errors(path):
-        if mode == "rw":
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not exists:
-                os.chmod(path, 0o700)
-                _disk.check_room(path)
-        version = _check_version(path, mode, exists)
-        # A process that was killed while it made the catalog leaves an empty one, and nothing beside it.
-        if mode == "rw" and not version and not (path / "spaces").exists():
-            _schema.create(path)
-    return Library(path, mode, exact_below, index_from, extractor_version)
-
-
-def _catalog_exists(path: Path) -> bool:
-    """Says whether there is a catalog; a folder that does not tell is no missing library."""
-    try:
-        return (path / _schema.CATALOG).exists()
-    except PermissionError as error:
-        raise _disk.unreadable(path, str(error)) from error
-
-
-def _mode(path: Path, exists: bool, read_only: bool | None) -> str:
-    writable = _writable(path if path.exists() else _nearest(path))
-    if read_only is False and not writable:
-        raise _disk.read_only(path)
-    if writable and not read_only:
-        if _disk.is_network(_nearest(path)):
-            raise LibraryError(
-                "library-network-share",
-                f"The library {short_path(path)} lies on a network share, where its locks do not hold.",
-                "Choose a folder on a disk of this computer; the folders you search may lie anywhere.",
-            )
-        return "rw"
-    if not exists:
-        reason = "is a file" if _nearest(path).is_file() else "can only be read"
-        raise LibraryError(
-            "library-readonly",
-            f"No library can be made in {short_path(path)}: {short_path(_nearest(path))} {reason}.",
-            "Choose a folder that you may write to.",
-        )
-    if writable or _size(path / (_schema.CATALOG + "-wal")):
-        return "ro"  # somebody may be writing, or left a log that must be read too
-    return "immutable"
-
-
-def _writable(path: Path) -> bool:
-    if not os.access(path, os.W_OK | os.X_OK):
-        return False
-    try:
-        return not os.statvfs(path).f_flag & os.ST_RDONLY
-    except (AttributeError, OSError):
-        return True
-
-
-def _nearest(path: Path) -> Path:
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    return path
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
-def _check_version(path: Path, mode: str, exists: bool) -> int:
-    """Refuses a newer catalog through a read-only connection, so that not one byte of it changes; 0: no tables yet."""
-    if not exists:
-        return 0
-    with closing(_schema.connect(path, mode="immutable" if mode == "immutable" else "ro")) as connection:
-        return _schema.version_of(connection)
 
 
 class Library:
@@ -184,8 +76,7 @@ class Library:
         self._index_lock = threading.Lock()
         self._postings = _words.Postings()
         self._wanted: tuple[tuple[str, int], _Wanted] | None = None
-        self._unsaved_history: list[tuple[str, float]] = []
-        self._history_lock = threading.Lock()
+        self._history = _history.History(path)
         try:
             self._start()
         except BaseException:
@@ -246,7 +137,7 @@ class Library:
         """Closes every connection; idempotent. Snapshots keep their arrays."""
         if not self._closed and not self.read_only:
             try:
-                self._flush_history()
+                self._history.flush()
             except (sqlite3.Error, LibraryError):
                 pass
         self._closed = True
@@ -303,31 +194,7 @@ class Library:
         """Lists the folders, oldest first, counted for a space (None: the active one)."""
         view = self._view(fingerprint)
         with self._reading() as connection:
-            rows = connection.execute(
-                "SELECT d.id, d.path, d.added, d.state, d.words_only, d.last_scan, d.rules,"
-                " (SELECT max(read_at) FROM file WHERE folder=d.id) FROM folder d ORDER BY d.id"
-            ).fetchall()
-        records = []
-        for id_, path, added, state, words_only, last_scan, rules, last_change in rows:
-            documents, passages, embedded, problems, ignored = view.folder_counts(id_)
-            records.append(
-                FolderRecord(
-                    id=FolderId(id_),
-                    path=_path(path),
-                    added=added,
-                    state=state,
-                    words_only=bool(words_only),
-                    documents=documents,
-                    passages=passages,
-                    embedded=embedded,
-                    problems=problems,
-                    last_change=last_change,
-                    last_scan=last_scan,
-                    rules=_folders.unpack_rules(rules),
-                    ignored=ignored,
-                )
-            )
-        return tuple(records)
+            return _listing.folders(connection, view)
 
     def counts(self, fingerprint: str | None = None) -> Counts:
         """Gives the totals over the active folders for a space (None: the active one)."""
@@ -340,38 +207,13 @@ class Library:
 
         ``codes``: only these (a list of all takes about 11 microseconds each).
         """
-        where = "d.id=?" if folder is not None else "d.state='active'"
-        values: list[object] = [folder] if folder is not None else []
-        if codes is not None:
-            where += f" AND p.code IN ({','.join('?' * len(codes))})"
-            values += codes
         with self._reading() as connection:
-            rows = connection.execute(
-                "SELECT f.path, d.path, p.code, p.message, p.hint, p.partial, f.member, f.ignored,"
-                " coalesce(c.size, f.size), f.read_at FROM problem p JOIN file f ON f.id=p.file"
-                " JOIN folder d ON d.id=f.folder LEFT JOIN file c ON c.id=f.parent"
-                f" WHERE {where} ORDER BY f.path, f.member, p.id",
-                values,
-            ).fetchall()
-        places = {raw: _path(raw) for raw in {row[1] for row in rows}}
-        return tuple(
-            ProblemRecord(
-                _path(path), places[root], code, message, hint, bool(partial), member, bool(ignored), max(0, size), when
-            )
-            for path, root, code, message, hint, partial, member, ignored, size, when in rows
-        )
+            return _listing.problems(connection, folder, codes)
 
     def recent(self, limit: int = 200) -> tuple[ChangeRecord, ...]:
         """Lists the documents read last, newest first."""
         with self._reading() as connection:
-            rows = connection.execute(
-                "SELECT f.path, c.title, f.read_at, (SELECT s.embeddable FROM segmented s JOIN space x"
-                " ON x.segmentation=s.segmentation AND x.state='active' WHERE s.content=c.id), f.member"
-                " FROM file f JOIN content c ON c.id=f.content JOIN folder d ON d.id=f.folder AND d.state='active'"
-                " ORDER BY f.read_at DESC, f.id DESC LIMIT ?",
-                (max(0, limit),),
-            ).fetchall()
-        return tuple(ChangeRecord(_path(row[0]), row[1], row[2], row[3] or 0, row[4]) for row in rows)
+            return _listing.recent(connection, limit)
 
     def known_files(self, folder: FolderId, below: Sequence[Path] | None = None) -> dict[bytes, KnownFile]:
         """Gives what the catalog remembers of a folder's files by path; what is inside containers is left out.
@@ -628,63 +470,18 @@ class Library:
 
     # ------------------------------------------------------------ history
 
-    def history(self, limit: int = HISTORY_KEPT) -> tuple[str, ...]:
+    def history(self, limit: int = _history.KEPT) -> tuple[str, ...]:
         """Gives earlier queries, newest first."""
-        with self._history_lock:
-            unsaved = dict(self._unsaved_history)
         with self._reading() as connection:
-            rows = connection.execute("SELECT query, used FROM history ORDER BY used DESC LIMIT ?", (limit,)).fetchall()
-        merged = {**dict(rows), **unsaved}
-        return tuple(sorted(merged, key=lambda query: -merged[query]))[:limit]
+            return self._history.latest(connection, limit)
 
     def add_history(self, query: str) -> None:
         """Remembers a query; never waits for the writer. Without effect in a read-only library."""
         query = _text.clean(query.strip())
-        if not query or self.read_only:
-            return
-        with self._history_lock:
-            self._unsaved_history.append((query, time.time()))
-        self._flush_history()
+        if query and not self.read_only:
+            self._history.add(query)
 
     def clear_history(self) -> None:
         """Forgets all queries, also on disk."""
-        with self._history_lock:
-            self._unsaved_history.clear()
-        if self.read_only:
-            return
         with _disk.known_errors(self.path):
-            connection = _schema.connect(self.path, mode="rw")
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                connection.execute("DELETE FROM history")
-                connection.execute("COMMIT")
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            finally:
-                connection.close()
-
-    def _flush_history(self) -> None:
-        with self._history_lock:
-            if not self._unsaved_history:
-                return
-            connection = _schema.connect(self.path, mode="rw")
-            try:
-                connection.execute(f"PRAGMA busy_timeout={int(HISTORY_WAIT * 1000)}")
-                connection.execute("BEGIN IMMEDIATE")
-                connection.executemany("INSERT OR REPLACE INTO history(query, used) VALUES(?,?)", self._unsaved_history)
-                connection.execute(
-                    "DELETE FROM history WHERE query NOT IN (SELECT query FROM history ORDER BY used DESC LIMIT ?)",
-                    (HISTORY_KEPT,),
-                )
-                connection.execute("COMMIT")
-                self._unsaved_history.clear()
-            except sqlite3.OperationalError:
-                pass  # the writer is at it, or the disk is full: kept in memory until the next time
-            finally:
-                connection.close()
-
-
-def _path(raw: bytes) -> Path:
-    return Path(os.fsdecode(raw))
-
-
-__all__ = ["LOCK", "Library", "open_library"]
+            self._history.clear(on_disk=not self.read_only)

@@ -1,6 +1,7 @@
 """Reads containers again and again until it is killed, committing between members at random.
 
-Run as ``python container_child.py LIBRARY SEED``. Prints ``done PATH VERSION`` after the commit that ended one.
+Run as ``python container_child.py LIBRARY SEED``. Prints ``inside`` after a commit between members and
+``done PATH VERSION`` after the commit that ended a container.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def main() -> None:
                 writer.put(folder, replace(file_at(path, text.text), member=f"{number}.eml"), text, passages, ())
                 if chance.random() < 0.1:
                     writer.commit()
+                    print("inside", flush=True)
             writer.finish_container(folder, container, None, (), ())
             writer.commit()
             print(f"done {path} {version}", flush=True)

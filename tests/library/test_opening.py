@@ -196,7 +196,7 @@ def test_a_read_only_library_is_searched_and_not_written(tmp_path: Path) -> None
 
 def test_a_folder_that_cannot_be_written_opens_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = filled(tmp_path / "library")
-    monkeypatch.setattr("sbert_desktop.library._library._writable", lambda _: False)
+    monkeypatch.setattr("sbert_desktop.library._opening._writable", lambda _: False)
     before = bytes_of(path)
     with open_library(path) as library:
         assert library.read_only
