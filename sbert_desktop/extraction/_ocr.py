@@ -137,21 +137,25 @@ class Reader:
         """Tells whether no further page may be begun."""
         return time.monotonic() > self._deadline
 
-    def read(self, picture: Image, number: int, dpi: int | None = None) -> Page:
-        """Recognises one page; an empty one when nothing was found or Tesseract failed on it."""
+    def read(self, picture: Image, number: int) -> Page:
+        """Recognises a picture; an empty page when nothing was found or Tesseract failed on it."""
         width, height = picture.size
-        size = (width * 72 / (dpi or DPI), height * 72 / (dpi or DPI))
-        factor = 1
-        if dpi is None and width * height < _FEWEST_DOTS:
+        if width * height < _FEWEST_DOTS:
             factor = 3 if width * height < _FEWEST_DOTS / 4 else 2
             picture = picture.resize((width * factor, height * factor))
+        grey = picture if picture.mode == "L" else picture.convert("L")
+        return self.read_grey(grey.tobytes(), grey.size, number, DPI)
+
+    def read_grey(self, grey: bytes, size: tuple[int, int], number: int, dpi: int) -> Page:
+        """Recognises a page of 8-bit grey pixels."""
+        points = (size[0] * 72 / dpi, size[1] * 72 / dpi)
         try:
-            found = self._best(_as_pnm(picture), number, picture.size, size, dpi)
+            found = self._best(b"P5\n%d %d\n255\n" % size + grey, number, size, points, dpi)
         except ExtractionError as error:
             if error.code == "needs-program":
                 raise
             self.failed.append(number)
-            return Page(number, "", *size)
+            return Page(number, "", *points)
         self.done += 1
         if not found.page.lines:
             self.blank.append(number)
@@ -172,7 +176,7 @@ class Reader:
             out.note("reads-badly")
 
     def _best(self, pnm: bytes, number: int, dots: tuple[int, int], size: tuple[float, float],
-              dpi: int | None) -> Recognised:
+              dpi: int) -> Recognised:
         found = self._once(pnm, number, dots, size, dpi, "3")
         if found.weight < 40 or found.confidence < _READS_BADLY:  # lies on its side, perhaps
             other = self._once(pnm, number, dots, size, dpi, "1") if not self.late() else found
@@ -180,12 +184,12 @@ class Reader:
                 found = other
         return found
 
-    def _once(self, pnm: bytes, number: int, dots: tuple[int, int], size: tuple[float, float], dpi: int | None,
+    def _once(self, pnm: bytes, number: int, dots: tuple[int, int], size: tuple[float, float], dpi: int,
               mode: str) -> Recognised:
         left = max(5.0, min(_PAGE_SECONDS, self._deadline + 10.0 - time.monotonic()))
         ended = _programs.run(
             [_programs.find().tesseract_path, "stdin", "stdout", "-l", self._languages, "--psm", mode, "--dpi",
-             str(dpi or DPI), "-c", "tessedit_create_tsv=1"],
+             str(dpi), "-c", "tessedit_create_tsv=1"],
             stdin=pnm, timeout=left, environment={"OMP_THREAD_LIMIT": "1"})
         if ended.status:
             if mode == "1":  # no pack for telling which side is up, or too few letters for it
@@ -193,11 +197,6 @@ class Reader:
             raise failure("damaged", "Text recognition failed on this page.",
                           detail=ended.errors[-200:].decode("utf-8", "replace"))
         return page_of(ended.output.decode("utf-8", "replace"), number, dots, size)
-
-
-def _as_pnm(picture: Image) -> bytes:
-    grey = picture if picture.mode == "L" else picture.convert("L")
-    return b"P5\n%d %d\n255\n" % grey.size + grey.tobytes()
 
 
 # ---------------------------------------------------------------- Tesseract's table to lines

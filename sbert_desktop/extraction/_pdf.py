@@ -6,10 +6,13 @@ import ctypes
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, cast
+from functools import partial
+from typing import Protocol, cast
 
 from sbert_desktop.domain import BlockKind, ExtractedText
+from sbert_desktop.errors import ExtractionError
 from sbert_desktop.extraction._builder import TextBuilder
+from sbert_desktop.extraction._container import Member, Members, MembersOf
 from sbert_desktop.extraction._dates import parse_date
 from sbert_desktop.extraction._normalise import one_line
 from sbert_desktop.extraction._pdf_layout import Boxes, Line, Page, in_reading_order, read_lines
@@ -17,9 +20,6 @@ from sbert_desktop.extraction._pdf_notes import Notes, attachments_of, outline_o
 from sbert_desktop.extraction._pdf_text import DocumentWriter, Note
 from sbert_desktop.extraction._problems import failure
 from sbert_desktop.extraction._source import Source
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff\x00-\x01\x03-\x08\x0e-\x1f]")
@@ -29,6 +29,8 @@ _BAD_TITLE = re.compile(r"^(?:microsoft (?:word|powerpoint|excel) - .*|untitled.
                         r"[\d\W]+|<.*>|none)$", re.IGNORECASE)
 _BATCH = 200
 """Pages whose lines are in memory at a time: about 20 MB; what repeats on pages is looked for among so many."""
+_WHOLE, _PART = 2000, 1000
+"""A PDF of more pages than the first is read in parts of so many: dense pages take about 5 ms each."""
 _RECOGNISED_DPI = 300
 _MOST_PIXELS = 36_000_000
 _RUBBISH = 0.4  # share of signs of private use from which a text is taken for unreadable
@@ -71,8 +73,8 @@ class Recogniser(Protocol):
         """Tells whether no further page may be begun."""
         ...
 
-    def read(self, picture: Image, number: int, dpi: int | None = None) -> Page:
-        """Gives the page with its lines and boxes."""
+    def read_grey(self, grey: bytes, size: tuple[int, int], number: int, dpi: int) -> Page:
+        """Gives the page, of 8-bit grey pixels, with its lines and boxes."""
         ...
 
     def note(self, out: TextBuilder, pages: int) -> None:
@@ -120,27 +122,58 @@ def read(source: Source) -> ExtractedText:
 
 def read_with(data: bytes, password: str | None, recogniser: Recogniser | None = None) -> ExtractedText:
     """As :func:`read`, with text recognition for the pages that have no text."""
-    out = TextBuilder("pdf")
     with opened(data, password) as document:
+        return _read_pages(document, 0, len(document), recogniser)
+
+
+def members_of(source: Source) -> MembersOf | None:
+    """Gives the generator that reads a PDF of thousands of pages in parts; None for one that is read as a whole.
+
+    Limits of time hold for each part then, and each is found as soon as it was read.
+    """
+    try:
+        with opened(source.data, source.password) as document:
+            return _members if len(document) > _WHOLE else None
+    except ExtractionError:  # said when it is read
+        return None
+
+
+def _members(source: Source, cursor: str) -> Members:
+    title: list[str] = []
+    with opened(source.data, source.password) as document:
         count = len(document)
-        out.date = parse_date(document.get_metadata_value("CreationDate") or "")
-        for key in ("Author", "Subject", "Keywords"):
-            out.metadata.append((key.lower(), document.get_metadata_value(key) or ""))
-        out.metadata.append(("pages", str(count)))
-        pages = _Pages(document, recogniser)
-        writer = DocumentWriter(out, _metadata_title(document), outline_of(document))
-        for start in range(0, count, _BATCH):
-            batch, notes = pages.read(start, min(count, start + _BATCH))
-            writer.add(batch, notes)
-            if out.full:
-                break
-        writer.finish()
-        attached = attachments_of(document)
+        for number, start in enumerate(range(0, count, _PART), 1):
+            yield Member(f"part {number}", load=partial(_read_part, document, start, min(count, start + _PART), title))
+    return None
+
+
+def _read_part(document: _Pdf, start: int, stop: int, title: list[str]) -> ExtractedText:
+    part = _read_pages(document, start, stop, None, title[0] if title else "")
+    title.append(part.title)
+    return part
+
+
+def _read_pages(document: _Pdf, first: int, stop: int, recogniser: Recogniser | None,
+                titled: str = "") -> ExtractedText:
+    out = TextBuilder("pdf")
+    out.date = parse_date(document.get_metadata_value("CreationDate") or "")
+    for key in ("Author", "Subject", "Keywords"):
+        out.metadata.append((key.lower(), document.get_metadata_value(key) or ""))
+    out.metadata.append(("pages", str(len(document))))
+    pages = _Pages(document, recogniser)
+    writer = DocumentWriter(out, titled or _metadata_title(document), outline_of(document))
+    for start in range(first, stop, _BATCH):
+        batch, notes = pages.read(start, min(stop, start + _BATCH))
+        writer.add(batch, notes)
+        if out.full:
+            break
+    writer.finish()
     pages.judge(out)
+    attached = attachments_of(document) if first == 0 else []
     if attached:
         out.add("\n".join(attached), BlockKind.FURNITURE, part="attachments")
     if recogniser is not None:
-        recogniser.note(out, count)
+        recogniser.note(out, stop - first)
     return out.finish()
 
 
@@ -222,8 +255,8 @@ class _Pages:
         if recogniser.late():
             recogniser.left.append(entry.number)
             return entry
-        picture, dpi = _picture_of(page)
-        return recogniser.read(picture, entry.number, dpi)
+        grey, size, dpi = _grey_of(page)
+        return recogniser.read_grey(grey, size, entry.number, dpi)
 
 
 def _page_of(page: _PdfPage, text_page: _TextPage, number: int) -> Page:
@@ -242,11 +275,10 @@ def _page_of(page: _PdfPage, text_page: _TextPage, number: int) -> Page:
     return entry
 
 
-def _picture_of(page: _PdfPage) -> tuple[Image, int]:
-    """Draws a page in grey for text recognition; gives it with its dots per inch."""
+def _grey_of(page: _PdfPage) -> tuple[bytes, tuple[int, int], int]:
+    """Draws a page for text recognition; gives its pixels, width and height, and dots per inch."""
     import pypdfium2
     import pypdfium2.raw as pdfium
-    from PIL import Image
 
     wide, high = page.get_size()
     scale = _RECOGNISED_DPI / 72
@@ -255,9 +287,10 @@ def _picture_of(page: _PdfPage) -> tuple[Image, int]:
     bitmap = pypdfium2.PdfBitmap.new_native(width, height, pdfium.FPDFBitmap_Gray)
     bitmap.fill_rect((255, 255, 255, 255), 0, 0, width, height)
     pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, pdfium.FPDF_ANNOT | pdfium.FPDF_GRAYSCALE)
-    picture = Image.frombuffer("L", (width, height), bytes(bitmap.buffer), "raw", "L", bitmap.stride, 1)
+    stride, rows = bitmap.stride, bytes(bitmap.buffer)
     bitmap.close()
-    return picture, max(70, round(72 * scale))
+    grey = rows if stride == width else b"".join(rows[at * stride : at * stride + width] for at in range(height))
+    return grey[: width * height], (width, height), max(70, round(72 * scale))
 
 
 def _characters(text_page: _TextPage) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,11 +10,13 @@ import pytest
 
 from sbert_desktop.domain import BlockKind, ExtractedText
 from sbert_desktop.errors import ExtractionError
-from sbert_desktop.extraction import extract
+from sbert_desktop.extraction import _pdf, _series, extract
+from sbert_desktop.extraction._codec import decode_document
 from sbert_desktop.extraction._extract import extract_bytes
 from sbert_desktop.extraction._pdf import opened
 from sbert_desktop.extraction._pdf_layout import Page
 from sbert_desktop.extraction._pdf_text import DocumentWriter, Note
+from sbert_desktop.extraction.child import make_handler
 from tests.extraction.pdf_parts import Item, large_pdf, pdf_of, pdf_of_signs, scan_of, shown
 
 
@@ -186,3 +189,32 @@ def test_a_long_document_is_read_by_batches_and_its_headers_are_found_in_all_of_
     text = pieces(document, BlockKind.PARAGRAPH)
     assert text == [f"This is what page number {number} of the long book says." for number in range(1, 451)]
     assert [block.page for block in document.blocks if block.kind is BlockKind.PARAGRAPH] == list(range(1, 451))
+
+
+def test_a_pdf_of_thousands_of_pages_comes_in_parts_with_the_pages_of_the_file(
+        monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(_pdf, "_WHOLE", 5)
+    monkeypatch.setattr(_pdf, "_PART", 4)
+    monkeypatch.setattr(_series, "_LONG_PDF", 100)
+    pages: list[list[Item]] = [[(72.0, 400.0, 10.0, f"Page {number} of the book has a line.")]
+                               for number in range(1, 11)]
+    (tmp_path / "long.pdf").write_bytes(large_pdf(pages))
+    handle = make_handler(limits=False)
+    reply, _ = handle({"op": "extract", "files": [os.fsencode(tmp_path / "long.pdf").hex()]}, b"")
+    results = reply["results"]
+    assert isinstance(results, list)
+    assert [entry.get("member") for entry in results][:3] == ["part 1", "part 2", "part 3"]
+    assert "listing" in results[-1]
+    reply, payload = handle({"op": "extract", "files": [os.fsencode(tmp_path / "long.pdf").hex()], "member": "part 2"},
+                            b"")
+    results = reply["results"]
+    assert isinstance(results, list)
+    document = decode_document(results[0]["document"], payload)
+    assert document.text.startswith("Page 5 of the book")
+    assert [block.page for block in document.blocks] == [5, 6, 7, 8]
+    (tmp_path / "short.pdf").write_bytes(large_pdf(pages[:5]))
+    reply, _ = handle({"op": "extract", "files": [os.fsencode(tmp_path / "short.pdf").hex()]}, b"")
+    results = reply["results"]
+    assert isinstance(results, list)
+    assert len(results) == 1
+    assert "document" in results[0]
