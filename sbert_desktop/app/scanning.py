@@ -160,7 +160,7 @@ def scan(
         os.fsencode(folder),
         context,
         rules or Rules(hidden=hidden),
-        frozenset(os.fsencode(path) for path in skip),
+        frozenset(os.fsencode(place) for path in skip for place in (path, os.path.realpath(path))),
         known,
         rows,
     )

@@ -44,8 +44,9 @@ _CROWD = 500
 """More pending paths than this are a burst: it is waited for, up to the latest, before it is reported."""
 _MOST_PATHS = 200
 """A report names at most so many paths; more are united into the folders that hold them."""
-_FLOOD = 8_000
-"""Events of one folder after which it is looked at whole: the kernel drops some from 16,384 waiting ones on.
+_FLOOD, _FLOOD_SECONDS = 8_000, 5.0
+"""So many events of one folder in so short a time, and it is looked at whole: the kernel drops some from
+16,384 waiting ones on, those of paths that are left out included.
 
 Source: /proc/sys/fs/inotify/max_queued_events.
 """
@@ -84,6 +85,7 @@ class _Root:
     looked: float = 0.0
     seen: bool = False
     events: int = 0
+    counted: float = 0.0
     grown: bool = False
     failures: int = field(default=0)
 
@@ -100,7 +102,7 @@ class Watching:
 
     def __init__(self, on_change: Report, *, skip: Sequence[Path] = (), settings: Settings | None = None) -> None:
         self._on_change = on_change
-        self._skip = frozenset(os.fsencode(path) for path in skip)
+        self._skip = frozenset(os.fsencode(place) for path in skip for place in (path, os.path.realpath(path)))
         self._settings = settings
         self._lock = threading.Condition()
         self._roots: dict[bytes, _Root] = {}
@@ -306,10 +308,10 @@ class Watching:
         with self._lock:
             if self._ending.is_set() or self._roots.get(root.raw) is not root:
                 return
-            root.events += 1
+            now = time.monotonic()
+            self._count(root, now)
             if event.is_directory and kind in ("created", "moved"):
                 root.grown = True
-            now = time.monotonic()
             was_created = False
             if kind == "moved" and source in self._pending:
                 was_created = self._pending[source].created
@@ -324,6 +326,18 @@ class Watching:
             if any(told):
                 self._last_event = now
                 self._lock.notify_all()
+
+    def _count(self, root: _Root, now: float) -> None:
+        """Has the whole folder looked at once a flood of events is over."""
+        if now - root.counted > _FLOOD_SECONDS:
+            root.counted, root.events = now, 0
+        root.events += 1
+        whole = self._pending.get(root.raw)
+        if whole is not None:
+            whole.last = now
+        elif root.events == _FLOOD:
+            self._pending[root.raw] = _Pending(root.raw, now, now, True)
+            self._lock.notify_all()
 
     def _note(self, root: _Root, path: bytes, folder: bool, created: bool, now: float) -> bool:
         if root.judge is None:
@@ -391,7 +405,6 @@ class Watching:
                 self._pending[path].reported = now
             else:
                 del self._pending[path]
-        self._flooded(due)
         if due:
             self._last_report = now
         return united(due, frozenset(self._roots))
@@ -407,15 +420,6 @@ class Watching:
             return True
         prefix = path + os.fsencode(os.sep)
         return not any(other.startswith(prefix) and other not in quiet for other in self._pending)
-
-    def _flooded(self, due: set[bytes]) -> None:
-        """Adds the roots of which so much was heard that some was surely lost."""
-        busy = {entry.root for entry in self._pending.values()}
-        for raw, root in self._roots.items():
-            if root.events > _FLOOD:
-                due.add(raw)
-            if raw not in busy or root.events > _FLOOD:
-                root.events = 0
 
 
 _LIMIT = "The system watches no more folders (its limit of watches is reached)"

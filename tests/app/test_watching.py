@@ -206,11 +206,11 @@ def test_burst_becomes_the_folders_that_it_happened_in(folder, watch, heard):
     assert all(any(path == told or told in path.parents for told in heard.paths()) for path in made)
 
 
-def test_flood_makes_the_whole_folder_be_looked_at(folder, watch, heard, monkeypatch):
+def test_flood_of_what_is_left_out_makes_the_whole_folder_be_looked_at(folder, watch, heard, monkeypatch):
     monkeypatch.setattr(watching, "_FLOOD", 50)
     watch(folder)
     for n in range(60):
-        (folder / "sub" / f"{n}.txt").write_text("x")
+        (folder / "sub" / f".left out {n}").write_text("x")
     heard.wait_for(lambda paths: folder in paths)
 
 
@@ -221,6 +221,15 @@ def test_what_the_rules_leave_out_is_not_told(folder, watch, heard, tmp_path):
     watch(folder, FolderRules(exclude=("*.log",)), skip=(library,))
     for name in ("x.log", "library/catalog.txt", "node_modules/readme.md", ".hidden.txt", "~$a.docx", "b.crdownload"):
         (folder / name).write_text("x")
+    mark(folder, heard)
+    assert heard.paths() == {folder / "last.txt"}
+
+
+def test_library_that_was_named_by_a_link_is_not_told(folder, watch, heard, tmp_path):
+    (folder / "library").mkdir()
+    (tmp_path / "short").symlink_to(folder / "library")
+    watch(folder, skip=(tmp_path / "short",))
+    (folder / "library" / "catalog.txt").write_text("x")
     mark(folder, heard)
     assert heard.paths() == {folder / "last.txt"}
 
