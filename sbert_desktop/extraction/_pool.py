@@ -61,7 +61,7 @@ class ExtractionPool:
         launch: Starts one child that serves :func:`sbert_desktop.extraction.child.make_handler`.
         size: How many children.
         time_limit: Seconds that one file, or one page of a file with members, may take; half as many
-            seconds of processor time (RELIABILITY R1).
+            seconds of processor time for every 4 MB that it has (RELIABILITY R1).
         size_limit: Bytes of the largest file that is read; mailboxes have none.
         known: Tells whether the text of a content (sha256 hex) is known already. Called from the
             pool's threads; such a file gives None in place of a text.
@@ -222,7 +222,7 @@ class ExtractionPool:
         if self._password is not None:
             header["password"] = self._password
         child = self._child(seat)
-        seat.watched.request(child)
+        seat.watched.request(child, max(1.0, sum(file.size for file in batch) / PART))
         try:
             reply, payload = child.request(header, timeout=timeout)
         finally:

@@ -28,10 +28,16 @@ class Watched:
         self.child: Child | None = None  # in a request
         self.process: psutil.Process | None = None
         self.processor_before = 0.0
+        self.shares = 1.0
         self._cause = ""
 
-    def request(self, child: Child) -> None:
-        """Notes that a request begins: processor time counts from here on."""
+    def request(self, child: Child, shares: float = 1.0) -> None:
+        """Notes that a request begins: processor time counts from here on.
+
+        Args:
+            child: Who answers it.
+            shares: So many times the limit of processor time are allowed (a large file has more of it).
+        """
         import psutil
 
         pid = getattr(child, "pid", None)
@@ -42,6 +48,9 @@ class Watched:
                 before = _seconds(process)
         with self.lock:
             self.child, self.process, self.processor_before, self._cause = child, process, before, ""
+            self.shares = shares
+            if not self.told:
+                self.since = time.monotonic()  # the start of a child is not the file's
 
     def done(self) -> None:
         """Notes that a request is over."""
@@ -125,7 +134,7 @@ class Watcher:
             if watched.child is None or watched.process is None:
                 return
             with suppress(psutil.Error):
-                if _seconds(watched.process) - watched.processor_before > self._cpu_limit:
+                if _seconds(watched.process) - watched.processor_before > self._cpu_limit * watched.shares:
                     watched.end("timed-out")
                 elif self._memory_limit is not None and watched.process.memory_info().rss > self._memory_limit:
                     watched.end("too-much-memory")

@@ -28,6 +28,7 @@ PAGE_SECONDS = 2.0
 PAGE_RESULTS = 200
 """A page of a series ends after any of these. Source: RELIABILITY R1 (limits hold per 4 MB part)."""
 _PAGE_TEXT = 16_000_000
+_YEAR_2200 = 7.3e9  # seconds: what lies beyond is no time
 
 Reply = tuple[Mapping[str, object], bytes]
 
@@ -235,7 +236,8 @@ class _Series:
 
     def _member(self, index: int, entry: Entry) -> dict[str, object]:
         assert self._opened is not None
-        mtime = self._opened.mtime_ns if entry.mtime is None else int(entry.mtime * 1e9)
+        told = entry.mtime is not None and -_YEAR_2200 < entry.mtime < _YEAR_2200  # false for no number, too
+        mtime = int(entry.mtime * 1e9) if told and entry.mtime is not None else self._opened.mtime_ns
         return {"file": index, "member": entry.member, "sha256": entry.sha256, "size": entry.size, "mtime_ns": mtime,
                 "place": [entry.place.cursor, list(entry.place.passed)]}
 

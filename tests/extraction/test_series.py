@@ -11,7 +11,7 @@ import pytest
 
 from sbert_desktop.domain import ExtractedText, Listing, Problem
 from sbert_desktop.errors import ExtractionError
-from sbert_desktop.extraction import ExtractionPool
+from sbert_desktop.extraction import ExtractionPool, child
 from sbert_desktop.extraction._container import Member, Members, Remainder, Stop
 from sbert_desktop.extraction._problems import failure, problem
 from sbert_desktop.extraction._registry import BY_NAME, Format
@@ -75,6 +75,42 @@ def test_a_mailbox_has_no_limit_on_its_size(tmp_path: Path) -> None:
     pool.close()
     assert len(results) == 4
     assert all(isinstance(outcome, ExtractedText) for name, outcome in results if name)
+
+
+def test_a_long_mailbox_changes_children_without_losing_or_repeating_a_message(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "PAGE_RESULTS", 4)
+    launched: list[NearChild] = []
+
+    def launch() -> NearChild:
+        launched.append(NearChild())
+        return launched[-1]
+
+    box = tmp_path / "a.mbox"
+    box.write_bytes(b"".join(mail(f"number {number}", note="words") for number in range(12)))
+    pool = ExtractionPool(launch, 1, recycle_after=6)
+    results = [(file.member, outcome) for file, outcome in pool.results([source(box)], Context())]
+    pool.close()
+    assert [name for name, _ in results if name.endswith(".eml")] == [
+        f"{number + 1} number {number}.eml" for number in range(12)]
+    listing = results[-1][1]
+    assert isinstance(listing, Listing)
+    assert (listing.members, listing.grown, len(results)) == (24, False, 25)
+    assert len(launched) >= 3
+
+
+@pytest.mark.parametrize("mtime", [float("nan"), float("inf"), -1e30, 1e12])
+def test_a_member_without_a_sensible_time_has_that_of_the_file(mtime: float, tmp_path: Path,
+                                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    def members(given: Source, cursor: str) -> Members:
+        yield Member("a.txt", b"words", mtime)
+
+    monkeypatch.setattr(Format, "members", lambda self: members)
+    (tmp_path / "a.zip").write_bytes(b"PK\x05\x06" + bytes(18))
+    pool = ExtractionPool(NearChild, 1)
+    (member, _), _ = pool.results([source(tmp_path / "a.zip")], Context())
+    pool.close()
+    assert member.mtime_ns == (tmp_path / "a.zip").stat().st_mtime_ns
 
 
 # ---------------------------------------------------------------- a container of our own
