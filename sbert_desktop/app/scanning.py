@@ -18,6 +18,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from sbert_desktop.app.disk import (
+    PATH_MAX,
+    below,
+    identity_of,
+    is_junction,
+    list_folder,
+    nearest_place,
+    passes_link,
+    stat_of,
+    topmost,
+)
 from sbert_desktop.app.rules import (
     GIT_FILE,
     IGNORE_FILE,
@@ -37,10 +48,6 @@ from sbert_desktop.domain import ContentId, FileId, JobContext, Problem, SourceF
 _REMOVED_SHARE, _REMOVED_COUNT = 0.20, 100
 """More files gone at once than both: ask before they leave the library (R7)."""
 
-_PATH_MAX = 4096 if sys.platform != "darwin" else 1024
-"""Bytes of a path, its closing NUL included, that the system opens. Source: PATH_MAX of limits.h."""
-_FAR = _PATH_MAX - 260
-"""From this length of a folder's path on, its entries are reached from an opened folder."""
 _REPORT_EVERY = 64
 
 CLOUD_ONLY = Problem("cloud-only", "The file lies only in the cloud.", "Make it available offline to have it read.")
@@ -185,11 +192,11 @@ class _Walk:
         self.keep = True
 
     def run(self, only: Sequence[bytes] | None) -> Scan:
-        before = _identity(self._root)
+        before = identity_of(self._root)
         if only is None or self._root in only:
             self._waiting.append((self._root, self._rules.start()))
         else:
-            self.found.only = _topmost(only, self._root)
+            self.found.only = topmost(only, self._root)
             judge = Judge(self._root, self._rules, self._skip)
             for path in self.found.only:
                 self._begin(path, judge)
@@ -203,7 +210,7 @@ class _Walk:
                 self._context.progress("Looking for files", self._count(), None, "")
         self._context.progress("Looking for files", self._count(), None, "")
         self.found.folders = folders
-        self.found.cut_off = before != _identity(self._root)
+        self.found.cut_off = before != identity_of(self._root)
         return self.found
 
     def _count(self) -> int:
@@ -213,10 +220,10 @@ class _Walk:
         """Enters one of the paths that the walk is restricted to, if the rules let it in."""
         parent, name = os.path.split(path)
         above = judge.stack(parent)
-        if above is None or _through_link(self._root, parent):
+        if above is None or passes_link(self._root, parent):
             return
         try:
-            status = _stat(path)
+            status = stat_of(path)
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR):
                 self._unreadable(path, error, "file")
@@ -235,7 +242,7 @@ class _Walk:
 
     def _folder(self, current: bytes, stack: Stack) -> None:
         try:
-            entries, far = _list(current)
+            entries, far = list_folder(current)
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR) or current == self._root:
                 self._unreadable(current, error, "folder")
@@ -269,7 +276,7 @@ class _Walk:
                     self._file(path, entry.stat(follow_symlinks=False))
                 elif path in self._skip:
                     self._leave_out(path, True, _LIBRARY)
-                elif _MARKS and _is_junction(entry):
+                elif _MARKS and is_junction(entry):
                     self._leave_out(path, True, _LINK)
                 else:
                     self._waiting.append((path, stack))
@@ -310,7 +317,7 @@ class _Walk:
         file = SourceFile(Path(os.fsdecode(path)), status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
         if cloud:
             found.listed[path] = (file, CLOUD_ONLY)
-        elif len(path) >= _PATH_MAX and sys.platform != "win32":
+        elif len(path) >= PATH_MAX and sys.platform != "win32":
             found.listed[path] = (file, TOO_LONG)
         else:
             found.files[path] = file
@@ -345,129 +352,6 @@ class _Walk:
             "Check its permissions, then check for changes.",
         )
         self.found.unreadable.append((Path(os.fsdecode(path)), problem))
-
-
-def _list(folder: bytes) -> tuple[list[os.DirEntry[bytes]], bool]:
-    """Lists a folder; the flag says that the entries know only their name, as the path is too long."""
-    if len(folder) < _FAR or sys.platform == "win32":
-        with os.scandir(folder) as entries:
-            return list(entries), False
-    return _list_far(folder), True
-
-
-class _FarEntry:
-    """A directory entry with bytes for its name; what ``os.scandir`` of a descriptor gives has text."""
-
-    def __init__(self, entry: os.DirEntry[str], status: os.stat_result) -> None:
-        self.name = os.fsencode(entry.name)
-        self.path = self.name
-        self._status = status
-
-    def is_symlink(self) -> bool:
-        return stat.S_ISLNK(self._status.st_mode)
-
-    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        return stat.S_ISDIR(self._status.st_mode)
-
-    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        return self._status
-
-
-def _list_far(folder: bytes) -> list[os.DirEntry[bytes]]:
-    handle = open_far(folder)
-    try:
-        with os.scandir(handle) as entries:
-            found = []
-            for entry in entries:
-                try:
-                    found.append(_FarEntry(entry, entry.stat(follow_symlinks=False)))
-                except FileNotFoundError:
-                    continue
-            return found  # type: ignore[return-value]
-    finally:
-        os.close(handle)
-
-
-def open_far(path: bytes, flags: int = os.O_RDONLY) -> int:
-    """Opens a path of any length, piece by piece, and gives the descriptor.
-
-    Raises:
-        OSError: It cannot be opened, or a link stands on the way.
-    """
-    handle = os.open(b"/", os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-    parts = path.strip(b"/").split(b"/")
-    piece: list[bytes] = []
-    try:
-        for number, part in enumerate(parts):
-            piece.append(part)
-            last = number == len(parts) - 1
-            if last or sum(map(len, piece)) + len(piece) > _PATH_MAX // 4:
-                kind = flags if last else os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
-                step = os.open(b"/".join(piece), kind | getattr(os, "O_NOFOLLOW", 0), dir_fd=handle)
-                os.close(handle)
-                handle, piece = step, []
-    except OSError:
-        os.close(handle)
-        raise
-    return handle
-
-
-def _stat(path: bytes) -> os.stat_result:
-    if len(path) < _PATH_MAX or sys.platform == "win32":
-        return os.lstat(path)
-    parent, name = os.path.split(path)
-    handle = open_far(parent)
-    try:
-        return os.stat(name, dir_fd=handle, follow_symlinks=False)
-    finally:
-        os.close(handle)
-
-
-def _identity(path: bytes) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _is_junction(entry: os.DirEntry[bytes]) -> bool:
-    """Says whether a Windows folder is a junction or mounted in: followed, it could lead in a circle."""
-    return getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0) == 0xA000_0003  # IO_REPARSE_TAG_MOUNT_POINT
-
-
-def _topmost(paths: Sequence[bytes], root: bytes) -> tuple[bytes, ...]:
-    """Gives the paths below the root without those that lie below another one."""
-    prefix = os.path.join(root, b"")
-    kept: set[bytes] = set()
-    for path in sorted({os.path.normpath(path) for path in paths}, key=len):
-        if path.startswith(prefix) and not below(path, kept):
-            kept.add(path)
-    return tuple(sorted(kept))
-
-
-def _through_link(root: bytes, folder: bytes) -> bool:
-    """Says whether a link stands between the root and a folder below it."""
-    while len(folder) > len(root):
-        try:
-            if stat.S_ISLNK(_stat(folder).st_mode):
-                return True
-        except OSError:
-            pass  # a folder that is gone is no link
-        folder = os.path.dirname(folder)
-    return False
-
-
-def below(path: bytes, folders: set[bytes] | frozenset[bytes]) -> bool:
-    """Says whether a path is one of the folders or lies below one."""
-    if not folders:
-        return False
-    while path not in folders:
-        parent = os.path.dirname(path)
-        if parent == path:
-            return False
-        path = parent
-    return True
 
 
 def compare(
@@ -554,34 +438,13 @@ def _keep_offline(gone: dict[bytes, Known], found: Scan, changes: Changes) -> No
             continue
         folder = os.path.dirname(path)
         if folder not in places:
-            places[folder] = _nearest(folder)
+            places[folder] = nearest_place(folder)
         there, device, bare = places[folder]
         if bare and device and device != entry.device and device not in found.renumbered.get(entry.device, ()):
             del gone[path]
             offline.add(there)
             changes.offline += 1
     changes.offline_folders = (*changes.offline_folders, *(Path(os.fsdecode(path)) for path in sorted(offline)))
-
-
-def _nearest(folder: bytes) -> tuple[bytes, int, bool]:
-    """Gives the nearest folder that exists, its device, and whether it is bare of the file's own folder."""
-    bare = False
-    while True:
-        try:
-            device = os.lstat(folder).st_dev
-            break
-        except OSError:
-            parent = os.path.dirname(folder)
-            if parent == folder:
-                return folder, 0, True
-            bare, folder = True, parent
-    if not bare:
-        try:
-            with os.scandir(folder) as entries:
-                bare = next(entries, None) is None
-        except OSError:
-            bare = True
-    return folder, device, bare
 
 
 def _same_drive(old: int, new: int, found: Scan) -> bool:

@@ -24,9 +24,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sbert_desktop.app.disk import below
 from sbert_desktop.app.places import network_share, shares_below
 from sbert_desktop.app.rules import GIT_FILE, IGNORE_FILE, Judge, Rules
-from sbert_desktop.app.scanning import below
 from sbert_desktop.domain import FolderRules
 from sbert_desktop.settings import Settings
 
