@@ -24,7 +24,10 @@ from sbert_desktop.ui.widgets import (
     SearchBox,
     announce,
     name,
+    plain_tip,
 )
+
+LONG = 48  # characters of a default that the help shows; all of it comes back with the reset
 
 
 def shown_value(setting: Setting, value: Value) -> str:
@@ -35,6 +38,8 @@ def shown_value(setting: Setting, value: Value) -> str:
         if key == value:
             return text
     number = f"{value:,}" if isinstance(value, int) else str(value)
+    if len(number) > LONG:
+        number = f"{number[: LONG - 4].rstrip()} ..."
     return f"{number} {setting.unit}".strip()
 
 
@@ -84,9 +89,11 @@ class SettingRow(QWidget):
             edit = QLineEdit()
             name(edit, f"setting_{slug}", setting.label)
             theme.set_role(edit, "body")
-            edit.setMinimumWidth(160)
-            edit.setPlaceholderText(str(setting.default))
-            edit.editingFinished.connect(lambda: self._set(edit.text().strip() or setting.default))
+            edit.setFixedWidth(240 if len(setting.default) > 24 else 160)
+            edit.setPlaceholderText("None")
+            # no pattern at all is a choice, no language is none
+            empty = setting.default if setting.key == "reading.ocr_languages" else ""
+            edit.editingFinished.connect(lambda: self._set(edit.text().strip() or empty))
             return edit
         spin = NumberBox(object_name=f"setting_{slug}", accessible=setting.label, unit=setting.unit)
         spin.setRange(int(setting.minimum or 0), int(setting.maximum or 2_000_000_000))
@@ -105,8 +112,11 @@ class SettingRow(QWidget):
             control.setCurrentIndex(max(0, control.findData(value)))
         elif isinstance(control, NumberBox):
             control.setValue(int(value))
-        elif isinstance(control, QLineEdit) and not control.hasFocus():
-            control.setText(str(value))
+        elif isinstance(control, QLineEdit):
+            if control.text() != str(value):
+                control.setText(str(value))
+                control.setCursorPosition(0)  # a long value is read from its beginning
+            control.setToolTip(plain_tip(str(value)))
         control.blockSignals(False)
         self.reset.setVisible(value != self.setting.default)
 

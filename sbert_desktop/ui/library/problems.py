@@ -49,7 +49,7 @@ from sbert_desktop.ui.widgets import (
 )
 
 AT_ONCE = 2000  # rows that are filtered within one frame; more are filtered in a thread
-CALM = ("Everything was read", "Every file of your folders is in the results.")
+CALM = ("Everything was read", "Every file that is to be read is in the results.")
 SO_FAR = ("No problems so far", "Files are still being read.")
 
 
