@@ -186,6 +186,11 @@ _COUNTS = {
     "passages": "SELECT count(*) FROM passage",
     "rows": "SELECT count(*) FROM row",
     "waiting": "SELECT count(*) FROM todo",
+    # What is inside a container lies where the container lies; nothing else has a parent.
+    "bad_members": "SELECT count(*) FROM file m LEFT JOIN file p ON p.id=m.parent WHERE (m.member='') !="
+    " (m.parent IS NULL) OR p.path!=m.path OR p.folder!=m.folder OR p.member!=''",
+    "bad_captions": "SELECT count(*) FROM file c JOIN file f ON f.id=c.captions WHERE f.path!=c.path"
+    " OR f.captions IS NOT NULL OR c.content IS NULL",
     "bad_contents_without_file": "SELECT count(*) FROM content WHERE id NOT IN"
     " (SELECT content FROM file WHERE content IS NOT NULL)",
     "bad_contents_without_text": "SELECT count(*) FROM content WHERE id NOT IN (SELECT content FROM text_part)",
