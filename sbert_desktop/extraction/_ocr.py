@@ -33,6 +33,7 @@ MOST_PIXELS = 36_000_000
 """A larger page is made smaller: two sheets of A3 at 300 dpi; Tesseract's time grows with the pixels."""
 _FEWEST_DOTS = 1_000_000  # smaller pictures are made larger: screenshots have letters of 10 dots
 _READS_BADLY = 55.0  # mean confidence of a document, of 100; typed text has over 85, handwriting under 50
+_SURE = 80.0  # of a few words only
 _NOISE = 30.0  # blocks below are stains, screens and drawings
 _PAGE_SECONDS = 60.0
 _LANGUAGES = re.compile(r"[A-Za-z0-9_/-]+(?:\+[A-Za-z0-9_/-]+)*")
@@ -178,7 +179,8 @@ class Reader:
     def _best(self, pnm: bytes, number: int, dots: tuple[int, int], size: tuple[float, float],
               dpi: int) -> Recognised:
         found = self._once(pnm, number, dots, size, dpi, "3")
-        if found.weight < 40 or found.confidence < _READS_BADLY:  # lies on its side, perhaps
+        sure = _READS_BADLY if found.weight >= 40 else _SURE
+        if found.confidence < sure:  # lies on its side, perhaps
             other = self._once(pnm, number, dots, size, dpi, "1") if not self.late() else found
             if other.confidence * other.weight > 1.2 * found.confidence * found.weight:
                 found = other

@@ -33,6 +33,7 @@ _WHOLE, _PART = 2000, 1000
 """A PDF of more pages than the first is read in parts of so many: dense pages take about 5 ms each."""
 _RECOGNISED_DPI = 300
 _MOST_PIXELS = 36_000_000
+_STAMP = 40  # letters; a page with a picture and fewer is a scan with a page number or the name of the scanner's app
 _RUBBISH = 0.4  # share of signs of private use from which a text is taken for unreadable
 
 
@@ -209,7 +210,7 @@ class _Pages:
                 continue
             entry = _page_of(page, text_page, index + 1)
             text_page.close()
-            if not entry.lines and _has_objects(page):
+            if (not entry.lines and _has_objects(page)) or (self._recogniser is not None and _hides_text(page, entry)):
                 entry = self._recognised(page, entry)
             if entry.boxes is None:
                 self._signs += len(entry.characters) - entry.characters.count(" ")
@@ -256,7 +257,8 @@ class _Pages:
             recogniser.left.append(entry.number)
             return entry
         grey, size, dpi = _grey_of(page)
-        return recogniser.read_grey(grey, size, entry.number, dpi)
+        found = recogniser.read_grey(grey, size, entry.number, dpi)
+        return found if found.lines or not entry.lines else entry
 
 
 def _page_of(page: _PdfPage, text_page: _TextPage, number: int) -> Page:
@@ -305,6 +307,19 @@ def _characters(text_page: _TextPage) -> str:
 
     codes = (int(pdfium.FPDFText_GetUnicode(text_page.raw, index)) for index in range(count))
     return "".join(chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd" for code in codes)
+
+
+def _hides_text(page: _PdfPage, entry: Page) -> bool:
+    """Tells a page to be recognised although it has a text: a stamp on a scan, or signs that mean nothing."""
+    import pypdfium2.raw as pdfium
+
+    if len(_UNREADABLE.findall(entry.characters)) > _RUBBISH * max(1, len(entry.characters)):
+        return True
+    if sum(map(str.isalnum, entry.characters)) > _STAMP:
+        return False
+    count = min(50, int(pdfium.FPDFPage_CountObjects(page.raw)))
+    objects = (pdfium.FPDFPage_GetObject(page.raw, index) for index in range(count))
+    return any(pdfium.FPDFPageObj_GetType(entry) == pdfium.FPDF_PAGEOBJ_IMAGE for entry in objects)
 
 
 def _has_objects(page: _PdfPage) -> bool:

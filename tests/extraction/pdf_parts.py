@@ -100,13 +100,17 @@ def pdf_of_signs(signs: Sequence[tuple[str, float, float]], *, size: float = 20.
     return pdf_of([content], extra=[font, *streams], fonts=b"/F2 3 0 R")
 
 
-def scan_of(pixels: bytes, width: int, height: int, *, pages: int = 1, text: Sequence[Item] = ()) -> bytes:
-    """Makes a PDF whose pages are one grey picture; the first may have text instead."""
+def scan_of(pixels: bytes, width: int, height: int, *, pages: int = 1, text: Sequence[Item] = (),
+            contents: Sequence[bytes] = ()) -> bytes:
+    """Makes a PDF whose pages are one grey picture; a page of text may stand before them.
+
+    ``contents``: other pages instead, which know the picture as /I1.
+    """
     packed = zlib.compress(pixels)
     image = (b"<< /Type /XObject /Subtype /Image /Width %d /Height %d /BitsPerComponent 8 /ColorSpace /DeviceGray "
              b"/Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (width, height, len(packed), packed))
     draw = b"q 612 0 0 792 0 0 cm /I1 Do Q"
-    contents = ([shown(text)] if text else []) + [draw] * pages
+    contents = contents or ([shown(text)] if text else []) + [draw] * pages
     return pdf_of(contents, resources=b"/XObject << /I1 3 0 R >>", extra=[image])
 
 
