@@ -6,7 +6,7 @@ import pytest
 
 from sbert_desktop.domain import BlockKind
 from sbert_desktop.errors import ExtractionError
-from sbert_desktop.extraction import _legacy, _programs
+from sbert_desktop.extraction import _legacy, _programs, extract
 from tests.extraction.conftest import make_docx, make_pdf, paragraph
 from tests.extraction.office import make_odf, make_pptx, pack, pieces, read, shape, slide
 
@@ -94,3 +94,15 @@ def test_a_pages_file_is_read_by_its_preview_or_says_what_to_do(tmp_path: Path) 
 
 def test_a_presentation_under_an_old_name_is_read_without_libreoffice(tmp_path: Path) -> None:
     assert read(tmp_path, make_pptx([slide(shape("as pptx"))]), "a.ppt").text == "as pptx"
+
+
+def test_no_other_file_comes_in_through_a_link(tmp_path: Path, office: str) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("canary-4711")
+    link = f'<text:section-source xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="{secret.as_uri()}"/>'
+    section = f'<text:p>start</text:p><text:section text:name="s">{link}<text:p>old</text:p></text:section>'
+    field = rb'{\rtf1 start {\field{\*\fldinst INCLUDETEXT "%s"}{\fldrslt old}}\par}' % str(secret).encode()
+    for data, suffix in ((make_odf("text", section, flat=True), "fodt"), (field, "doc")):
+        (tmp_path / "converted.odt").write_bytes(_legacy._convert(data, suffix, "odt"))
+        text = extract(tmp_path / "converted.odt").text
+        assert text.split() == ["start", "old"]
