@@ -262,7 +262,7 @@ class App:
 
         def work(context: JobContext) -> object:
             self._session.hold_bulk(_TYPING_SECONDS)
-            view = searching.run_search(self._session, query, wait_for_model=False, on_stale=self._live.changed)
+            view = searching.run_search(self._session, query, wait_for_model=False, on_stale=self._live.stale)
             self._session.hold_bulk(_TYPING_SECONDS)
             context.check()
             context.partial(view)
@@ -283,7 +283,7 @@ class App:
         return self._jobs.submit(
             "reader",
             "search",
-            lambda context: searching.run_similar(self._session, path, top=top, on_stale=self._live.changed),
+            lambda context: searching.run_similar(self._session, path, top=top, on_stale=self._live.stale),
             key="search",
         )
 

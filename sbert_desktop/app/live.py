@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _FIRST_AGAIN, _LAST_AGAIN = 5.0, 300.0
 """Seconds after which a file that somebody writes to is tried again, at first and at most."""
+_STALE_AFTER = 3.0
 
 T = TypeVar("T")
 SubmitIndex = Callable[[indexing.IndexRequest, Callable[[JobContext], object]], JobId]
@@ -53,6 +54,8 @@ class Live:
         self._again: threading.Timer | None = None
         self._again_after = _FIRST_AGAIN
         self._again_at = 0.0
+        self._stale: set[Path] = set()
+        self._stale_timer: threading.Timer | None = None
         session.settings.subscribe(self._on_setting)
 
     # ------------------------------------------------------------- watching
@@ -88,13 +91,35 @@ class Live:
         if not self._stopped and not self._session.library.read_only:
             self.check(tuple(paths))
 
+    def stale(self, paths: Iterable[Path]) -> None:
+        """Takes note of shown files that changed or are gone.
+
+        A moment later, for what is gone here may have moved: then whoever watches names both places, and the
+        file keeps its vectors.
+        """
+        with self._lock:
+            if self._ended():
+                return
+            self._stale.update(paths)
+            if self._stale_timer is None:
+                self._stale_timer = threading.Timer(_STALE_AFTER, self._tell_stale)
+                self._stale_timer.daemon = True
+                self._stale_timer.start()
+
+    def _tell_stale(self) -> None:
+        with self._lock:
+            paths, self._stale = self._stale, set()
+            self._stale_timer = None
+        self.changed(paths)
+
     def stop(self) -> None:
         """Ends watching; what waits is found by the next start."""
         with self._lock:
             self._stopped = True
             watching, self._watching = self._watching, None
-            if self._again is not None:
-                self._again.cancel()
+            for timer in (self._again, self._stale_timer):
+                if timer is not None:
+                    timer.cancel()
         if watching is not None:
             watching.stop()
 
