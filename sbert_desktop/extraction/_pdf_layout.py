@@ -38,8 +38,8 @@ class Line:
 
     ``words`` are (start, end) in pdfium's character numbering; ``breaks`` says for each word whether
     white space goes before it; ``hyphen``: the last word goes on in the next line. ``group``: the number of
-    the paragraph that text recognition put it into, -1 for a line that has text. ``title``: 1 begins a title of the table
-    of contents, 2 goes on with it.
+    the paragraph that text recognition put it into, -1 for a line that has text. ``title``: 1 begins a title of
+    the table of contents, 2 goes on with it.
     """
 
     page: int
@@ -210,6 +210,8 @@ def read_lines(page: Page, boxes: Boxes) -> list[Line]:
             spaced = _joins(line, last, here, broken, bool(between))
             if spaced and between != "" and IDEOGRAPHS.match(text[start]) and IDEOGRAPHS.match(text[previous_end - 1]):
                 spaced = left - last[1] > 0.7 * (top - bottom) and not broken
+            if spaced is False and not between and not line.rightwards:  # cut where the direction changes
+                spaced = True
             if spaced is not None:
                 line.words.append((start, end))
                 line.breaks.append(spaced)

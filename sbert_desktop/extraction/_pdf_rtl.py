@@ -44,7 +44,9 @@ def _pieces(start: int, end: int, text: str, box: BoxOf) -> Iterator[tuple[int, 
         height = max(one[3] - one[2], other[3] - other[2])
         latin = before if RIGHT_TO_LEFT.match(text[after[0]]) else after
         wordlike = any(char.isalpha() for char in text[latin[0] : latin[1]])
-        if wordlike and max(other[0] - one[1], one[0] - other[1]) > _GAP * height:
+        # Arabic puts short words before a foreign one without a space, but nothing behind it
+        behind = latin == before and before[1] - before[0] > 1 and text[before[1] - 1].isalpha()
+        if wordlike and (behind or max(other[0] - one[1], one[0] - other[1]) > _GAP * height):
             yield at, after[0]
             at = after[0]
     yield at, end

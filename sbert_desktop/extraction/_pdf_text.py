@@ -151,7 +151,7 @@ def _paragraphs_of(pages: Sequence[Page], furniture: set[int], outline: Outline)
 
 
 def _mark_titles(lines: list[Line], titles: Mapping[str, int]) -> None:
-    """Marks the lines (or two, or three in a row) that say what the table of contents says, so that they stand alone."""
+    """Marks the lines (one to three in a row) that say what the table of contents says, so that they stand alone."""
     at = 0
     while at < len(lines):
         count = next((count for count in (1, 2, 3) if at + count <= len(lines) and squeezed(

@@ -63,6 +63,13 @@ def test_a_vowel_mark_drawn_before_its_letter_stands_behind_it() -> None:
     assert read(pdf_of_signs(signs)).text == "\u0623\u064a\u0636\u064b\u0627"
 
 
+def test_a_foreign_word_in_an_arabic_line_stands_apart_from_the_word_behind_it() -> None:
+    latin = [(sign, 420.0 + 10 * number, 10.0) for number, sign in enumerate("Python")]
+    before = drawn_from_right(["\u0648"], 490.0)  # "wa", which belongs to the foreign word
+    behind = drawn_from_right(["\u0645", "\u0646"], 420.0)
+    assert read(pdf_of_signs([*behind, *latin, *before])).text == "\u0648Python \u0645\u0646"
+
+
 def test_hebrew_is_in_the_order_it_is_read() -> None:
     word = ["\u05e9", "\u05dc", "\u05d5", "\u05dd"]
     assert read(pdf_of_signs(drawn_from_right(word))).text == "".join(word)
