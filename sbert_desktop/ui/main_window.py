@@ -29,6 +29,7 @@ from sbert_desktop.ui.rail import Rail
 from sbert_desktop.ui.status_bar import StatusBar
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import EmptyState, Panel, SkeletonList, Toast, announce, name
+from sbert_desktop.ui.window_actions import own_actions, scale_text
 
 PRODUCT: Final = "SBERT Desktop"
 RAIL_COLLAPSES: Final = 1180
@@ -125,7 +126,7 @@ class MainWindow(QWidget):
         width = self._state.get("inspector_width", INSPECTOR_WIDTH)
         self._inspector_width = width if isinstance(width, int) and 300 <= width <= 2000 else INSPECTOR_WIDTH
         self.status = StatusBar()
-        self.status.pauseClicked.connect(self._on_pause_clicked)
+        self.status.pauseClicked.connect(self.pause_or_continue)
         self.status.paceChosen.connect(self._on_pace_chosen)
         self.status.inspectorToggled.connect(self._on_inspector_switch)
         middle = QHBoxLayout()
@@ -140,7 +141,7 @@ class MainWindow(QWidget):
         self.inspector.hide()
         self.toast = Toast(self)
         self.drop = DropOverlay(self)
-        self.drop.dropped.connect(self._on_add_folders)
+        self.drop.dropped.connect(self.add_folders_from)
         theme.themeChanged.connect(self._on_theme_changed)
 
     def library_name(self) -> str:
@@ -156,7 +157,7 @@ class MainWindow(QWidget):
         commands.connect(self.bridge.post)
         desk = self.desk = Desk(commands, self.bridge, self.inspector, self.errands, self)
         desk.pageRequested.connect(self.show_page)
-        desk.addFoldersRequested.connect(self._on_add_folders)
+        desk.addFoldersRequested.connect(self.add_folders_from)
         desk.searchRequested.connect(self.search_for)
         desk.searchInRequested.connect(self._on_search_in)
         desk.settingRequested.connect(self._on_setting_wanted)
@@ -289,7 +290,8 @@ class MainWindow(QWidget):
         if progress is None and self.desk is not None and self.desk.library is not None:
             self.status.set_library(self.desk.library)
 
-    def _on_pause_clicked(self) -> None:
+    def pause_or_continue(self) -> None:
+        """Pauses the run under way, or goes on with it."""
         if self.desk is not None:
             self.desk.pause()
 
@@ -319,7 +321,8 @@ class MainWindow(QWidget):
 
     # ---- adding folders
 
-    def _on_add_folders(self, paths: Sequence[Path]) -> None:
+    def add_folders_from(self, paths: Sequence[Path]) -> None:
+        """Offers to add folders; without any the person chooses one."""
         if self.desk is None:
             return
         from sbert_desktop.ui.library.adding import add_folders
@@ -400,7 +403,7 @@ class MainWindow(QWidget):
         page = self._pages.get(self._current)
         if page is not None and page.key != "settings":
             out += [(page.title, action) for action in page.actions_list()]
-        out += [("Commands", action) for action in self._own_actions()]
+        out += [("Commands", action) for action in own_actions(self)]
         for number, spec in enumerate(self._specs, start=1):
             out.append(("Go to", Action(f"go_{spec.key}", spec.title, partial(self.show_page, spec.key),
                                         f"Ctrl+{number}", spec.icon, bind=False)))
@@ -408,52 +411,16 @@ class MainWindow(QWidget):
             out += [("Settings", action) for action in self._pages["settings"].actions_list()]
         return out
 
-    def _own_actions(self) -> list[Action]:
-        def working() -> bool:
-            return self.desk is not None and self.desk.index_progress is not None
-
-        def set_theme(value: str) -> Callable[[], None]:
-            return lambda: self.desk.settings.set("appearance.theme", value) if self.desk is not None else None
-
-        ready = self._has_program
-        return [
-            Action("search_focus_everywhere", "Search your documents", lambda: self.search_for(""), "Ctrl+K", "search"),
-            Action("add_folder", "Add folder...", lambda: self._on_add_folders(()), "Ctrl+O", "folder", enabled=ready),
-            Action("check_changes", "Check for changes", self._check_for_changes, "F5", "refresh", "all folders",
-                   enabled=ready),
-            Action("pause_indexing", "Pause or continue indexing", self._on_pause_clicked, "Ctrl+.", "pause",
-                   enabled=working),
-            Action("cancel_indexing", "Cancel indexing", self._cancel_index, "", "close", "what was read stays",
-                   enabled=working),
-            Action("toggle_preview", "Show or hide the preview", self.toggle_inspector, "Ctrl+I", "panel",
-                   enabled=self.inspector.has_content),
-            Action("toggle_rail", "Collapse or expand the page list", self.rail.toggle, "Ctrl+B", "collapse"),
-            Action("undo", "Undo", self.toast.run_action, "Ctrl+Z", "undo", "the last message's action",
-                   enabled=self.toast.has_action),
-            Action("text_larger", "Larger text", lambda: self._scale_text(10), "Ctrl++", "plus", enabled=ready),
-            Action("text_smaller", "Smaller text", lambda: self._scale_text(-10), "Ctrl+-", "minus", enabled=ready),
-            Action("text_normal", "Normal text size", lambda: self._scale_text(0), "Ctrl+0", "fit", enabled=ready),
-            Action("colours_light", "Colours: light", set_theme("light"), "", "sliders", enabled=ready),
-            Action("colours_dark", "Colours: dark", set_theme("dark"), "", "sliders", enabled=ready),
-            Action("colours_system", "Colours: like the system", set_theme("system"), "", "sliders", enabled=ready),
-            Action("command_palette", "All commands", self.open_palette, "Ctrl+Shift+P", "more"),
-            Action("shortcuts", "Keyboard shortcuts", self.open_shortcuts, "F1", "keyboard"),
-            Action("quit", "Quit", self.close, "Ctrl+Q", "close"),
-        ]
-
-    def _has_program(self) -> bool:
-        return self.desk is not None
-
     def _install_shortcuts(self) -> None:
         def bind(keys: str, run: Callable[[], object]) -> None:
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.activated.connect(run)
             self._shortcuts.append(shortcut)
 
-        for action in self._own_actions():
+        for action in own_actions(self):
             if action.shortcut and action.bind:
                 bind(action.shortcut, partial(self._run, action))
-        bind("Ctrl+=", lambda: self._scale_text(10))
+        bind("Ctrl+=", lambda: scale_text(self.desk, 10))
         for number, spec in enumerate(self._specs, start=1):
             bind(f"Ctrl+{number}", partial(self.show_page, spec.key))
         if any(spec.key == "settings" for spec in self._specs):
@@ -463,19 +430,6 @@ class MainWindow(QWidget):
     def _run(action: Action) -> None:
         if action.enabled is None or action.enabled():
             action.run()
-
-    def _check_for_changes(self) -> None:
-        if self.desk is not None:
-            self.desk.check_for_changes()
-
-    def _cancel_index(self) -> None:
-        if self.desk is not None:
-            self.desk.cancel_index()
-
-    def _scale_text(self, step: int) -> None:
-        if self.desk is not None:
-            value = 100 if step == 0 else theme.text_scale + step
-            self.desk.settings.set("appearance.text_scale", max(80, min(200, value)))
 
     def open_palette(self) -> None:
         """Opens the command palette."""

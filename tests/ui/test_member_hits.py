@@ -90,7 +90,7 @@ def test_a_caption_is_added_from_the_preview_and_from_the_palette(search_window,
 
 
 def test_a_live_change_looks_again_even_if_no_count_changed(search_window, qtbot) -> None:
-    window, page = search_window()
+    window, _ = search_window()
     searches = sum(isinstance(call[-1], Query) for call in fake(window).calls)
     fake(window).folders = (replace(fake(window).folders[0], last_change=1.0), *fake(window).folders[1:])
     window.desk.refresh()

@@ -6,7 +6,7 @@ import itertools
 from collections import OrderedDict
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
@@ -16,6 +16,7 @@ from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.bridge import Bridge, Latest
 from sbert_desktop.ui.naming import quick_path
+from sbert_desktop.ui.search.left_button import LeftButton
 from sbert_desktop.ui.search.model import STATE_TIPS, STATE_WORDS, date_text, place_of, title_of
 from sbert_desktop.ui.search.page_view import PageView
 from sbert_desktop.ui.search.result_list import put_on_clipboard
@@ -32,8 +33,6 @@ from sbert_desktop.ui.widgets import (
     Panel,
     announce,
     menu,
-    paint_box,
-    paint_focus,
     plain_tip,
 )
 from sbert_desktop.ui.words import size as size_words
@@ -42,27 +41,6 @@ LATE_MS = 150  # a picture that takes longer leaves a white page with a bar
 KEPT = 8  # previews kept, so that going back and forth costs nothing
 
 Key = tuple[object, ...]
-
-
-class _LeftButton(IconButton):
-    """The chevron to the right, turned round."""
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        hover = self.underMouse() and self.isEnabled()
-        if hover:
-            paint_box(painter, self.rect(), "selected" if self.isDown() else "hover", None)
-        painter.save()
-        painter.translate(self.width(), 0)
-        painter.scale(-1, 1)
-        color = self._theme_color(hover)
-        icons.paint(painter, "chevron_right", self.rect().adjusted(5, 5, -5, -5), color)
-        painter.restore()
-        if self.shows_focus():
-            paint_focus(painter, self.rect())
-
-    def _theme_color(self, hover: bool) -> QColor:
-        return theme.color("text" if hover else "muted") if self.isEnabled() else theme.faded("muted", 0.45)
 
 
 class PreviewInspector(Panel):
@@ -191,7 +169,7 @@ class PreviewInspector(Panel):
         self.previous_page = button("up", "Previous page", "preview_previous_page")
         self.next_page = button("down", "Next page", "preview_next_page")
         self.hit_label = Label("", role="meta", tone="muted", object_name="preview_hit_number")
-        self.previous_hit = _LeftButton("chevron_right", "Previous passage", object_name="preview_previous_hit",
+        self.previous_hit = LeftButton("chevron_right", "Previous passage", object_name="preview_previous_hit",
                                         size=26, icon_size=16)
         self.next_hit = button("chevron_right", "Next passage", "preview_next_hit")
         self.zoom_out = button("minus", "Smaller", "preview_zoom_out")

@@ -12,11 +12,10 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import DocumentView, HitView, LibraryView, Marks, SearchView
-from sbert_desktop.domain import Failure, Finished, JobId, Outcome
-from sbert_desktop.errors import SbertDesktopError
+from sbert_desktop.domain import Failure
 from sbert_desktop.ui.bridge import Bridge
-from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.search.area import ResultArea, answer_words
+from sbert_desktop.ui.search.files import Files
 from sbert_desktop.ui.search.filters import FilterBar
 from sbert_desktop.ui.search.inspector import PreviewInspector
 from sbert_desktop.ui.search.model import Kind, Order, ResultModel, title_of
@@ -65,6 +64,8 @@ class SearchPage(Panel):
         self._inspector_open = True
         self.session = SearchSession(commands, bridge, self)
         self.model = ResultModel(self)
+        self.files = Files(commands, bridge, self)
+        self.files.said.connect(self.statusMessage)
         self.inspector = inspector if inspector is not None else PreviewInspector(commands, bridge, theme)
         self._build()
         self._connect()
@@ -182,16 +183,16 @@ class SearchPage(Panel):
         session.failed.connect(self._on_failed)
         session.cleared.connect(self._show_start)
         self.list.currentHitChanged.connect(self._on_current)
-        self.list.openWanted.connect(self._open)
-        self.list.revealWanted.connect(self._reveal)
+        self.list.openWanted.connect(self.files.open)
+        self.list.revealWanted.connect(self.files.reveal)
         self.list.similarWanted.connect(self._show_similar)
         self.list.copied.connect(self.statusMessage)
         self.list.inspectorToggled.connect(self._toggle_inspector)
         self.list.left.connect(self._on_left_list)
         self.list.moreWanted.connect(self._on_more)
         inspector = self.inspector
-        inspector.openWanted.connect(self._open)
-        inspector.revealWanted.connect(self._reveal)
+        inspector.openWanted.connect(self.files.open)
+        inspector.revealWanted.connect(self.files.reveal)
         inspector.similarWanted.connect(self._show_similar)
         inspector.captionWanted.connect(self.captionWanted)
         inspector.statusMessage.connect(self.statusMessage)
@@ -488,29 +489,6 @@ class SearchPage(Panel):
     def inspector_shown(self, shown: bool) -> None:
         """Tells the page that the frame showed or hid the preview, so that Space does the opposite."""
         self._inspector_open = shown
-
-    # ---- files ----------------------------------------------------------------------------
-    def _open(self, document: DocumentView, hit: HitView | None) -> None:
-        # a page of what lies in a container is no page of the container
-        page = hit.page if hit is not None and not document.member else None
-        title = f"{quick_path(document.path.name)}, which holds it" if document.member else title_of(document)
-        self._ask(lambda: self._commands.open_file(document.path, page), f"Opening {title}")
-
-    def _reveal(self, document: DocumentView) -> None:
-        self._ask(lambda: self._commands.reveal(document.path), f"Showing {title_of(document)} in its folder")
-
-    def _ask(self, command: Callable[[], JobId], words: str) -> None:
-        try:
-            job = command()
-        except SbertDesktopError as error:
-            self.statusMessage.emit(str(error))
-            return
-        self.statusMessage.emit(words)
-        self._bridge.watch(job, on_finished=self._on_opened)
-
-    def _on_opened(self, event: Finished) -> None:
-        if event.outcome is Outcome.FAILED and event.failure is not None:
-            self.statusMessage.emit(f"{event.failure.message} {event.failure.hint}".strip())
 
     # ---- theme ----------------------------------------------------------------------------
     def _on_theme(self) -> None:
