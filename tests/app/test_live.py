@@ -14,7 +14,8 @@ from sbert_desktop.app.views import IndexProgress
 from sbert_desktop.domain import FolderRules, Mode, Outcome, Partial, Query
 from tests.events import Inbox
 
-SECONDS = 10.0
+BUSY = os.getloadavg()[0] > 2 * (os.cpu_count() or 1) if hasattr(os, "getloadavg") else False
+SECONDS = 40.0 if BUSY else 10.0  # the promise is 10 s, on a machine that is not swamped by others
 
 
 @pytest.fixture
