@@ -127,7 +127,7 @@ COLUMNS = (
     Column("File", lambda row: _row(row).name, 288, elide=Qt.TextElideMode.ElideMiddle,
            icon=lambda row: icons.for_format(kind_of(_row(row).problem.path, _row(row).problem.member)),
            tip=lambda row: quick_path(_row(row).problem.path) + (
-               f" / {_row(row).problem.member}" if _row(row).problem.member else "")),
+               f" / {quick_path(_row(row).problem.member)}" if _row(row).problem.member else "")),
     Column("Folder", lambda row: _row(row).place, 208, tone="muted", elide=Qt.TextElideMode.ElideMiddle,
            tip=lambda row: quick_path(_row(row).problem.path.parent)),
     Column("What happened", lambda row: _row(row).problem.message.rstrip("."), 0, least=240,
