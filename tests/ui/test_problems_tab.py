@@ -333,19 +333,19 @@ def test_fifty_thousand_rows_never_hold_the_window_up(open_tab, qtbot, settings)
     program = FakeApp(settings, state="kinds")
     program.problem_rows = many_problems(50_000)
     gaps: list[float] = []
-    last = time.perf_counter()
+    last = time.thread_time()
     clock = QTimer()
 
     def tick() -> None:
         nonlocal last
-        now = time.perf_counter()
+        now = time.thread_time()
         gaps.append(now - last)
         last = now
 
     _, tab = open_tab(app=program)
     clock.timeout.connect(tick)
     clock.start(5)
-    last = time.perf_counter()
+    last = time.thread_time()
     tab.reload()
     qtbot.waitUntil(lambda: tab.table.rows_model.rowCount() > 40_000, timeout=20_000)
     tab.search.set_text("file 01234")
@@ -356,5 +356,6 @@ def test_fifty_thousand_rows_never_hold_the_window_up(open_tab, qtbot, settings)
     assert len(tab.chosen()) > 40_000
     qtbot.wait(50)
     clock.stop()
-    print(f"longest gap {1000 * max(gaps):.0f} ms")
-    assert max(gaps) < 1.0  # a loaded machine; about 0.1 s on a quiet one
+    # seconds that the window's own thread worked between two turns of its loop: choosing all rows is the longest
+    print(f"longest work at a stretch {1000 * max(gaps):.0f} ms")
+    assert max(gaps) < 0.6
