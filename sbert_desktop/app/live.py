@@ -144,8 +144,8 @@ class Live:
         """Has paths looked at; joins a job that waits already."""
         with self._lock:
             self._waiting.note(paths, retry)
-            if self._check_job is not None:
-                return self._check_job
+            if self._check_job is not None and self._check_job in self._jobs.ids("writer"):
+                return self._check_job  # one that was cancelled while it waited never comes to its turn
             self._check_job = self._submit(indexing.IndexRequest(keep_leaving=True), self._check)
             return self._check_job
 

@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sbert_desktop.domain import LEFT_OUT, Filters, Mask, Vectors
+from sbert_desktop.domain import NOT_COUNTED, Filters, Mask, Vectors
 from sbert_desktop.library import _vectors
 from sbert_desktop.library._records import IndexRecord
 
@@ -46,6 +46,9 @@ class Mark(IntFlag):
     PROBLEM = 1
     IGNORED = 2
     CAPTION = 4
+
+
+_NOT_COUNTED = ", ".join(f"'{code}'" for code in sorted(NOT_COUNTED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +292,8 @@ class Columns:
         where, values = _changed("f.id", Change.FILE, since)
         rows = connection.execute(
             "SELECT f.id, f.folder, f.path, f.mtime_ns, f.content, f.member, f.ignored*2+(f.captions IS NOT NULL)*4"
-            f" +EXISTS (SELECT 1 FROM problem p WHERE p.file=f.id AND p.code!='{LEFT_OUT}') FROM file f {where}",
+            f" +EXISTS (SELECT 1 FROM problem p WHERE p.file=f.id AND p.code NOT IN ({_NOT_COUNTED}))"
+            f" FROM file f {where}",
             values,
         ).fetchall()
         if since is not None:

@@ -104,6 +104,21 @@ def test_at_most_one_check_waits(app, inbox, folder):
     assert inbox.result(jobs.pop()).documents == 6
 
 
+def test_check_that_was_cancelled_while_it_waited_loses_no_change(app, inbox, folder):
+    inbox.result(app.add_folders([folder]))
+    app._live._watching.stop()
+    (folder / "walrus.txt").write_text("A walrus sings.\n")
+    going = threading.Event()
+    app._jobs.submit("writer", "wait", lambda context: going.wait(10))
+    first = app.check([folder / "walrus.txt"])
+    app.cancel(first)
+    second = app.check([folder / "kitchen"])
+    going.set()
+    assert inbox.finished(first).outcome is Outcome.CANCELLED
+    assert inbox.result(second).added == 1
+    assert names(app, inbox, "walrus") == ["walrus.txt"]
+
+
 def test_check_of_a_few_paths_does_not_walk_the_folder(app, inbox, folder, monkeypatch):
     inbox.result(app.add_folders([folder]))
     app._live.stop()
