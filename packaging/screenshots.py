@@ -141,6 +141,12 @@ class Camera:
         self.settle(1.5 if self.options.fake else 4.0)
         self.choose(self.options.show)
         self.take("02-search")
+        if self.options.fake in ("kinds", "bare"):
+            results = window.page("search").page
+            results.model.set_open(3, True)  # a transcript: who spoke, and when
+            results.list.choose(4)
+            self.settle(0.4)
+            self.take("02-search-transcript")
         window.show_page("models")
         self.settle(0.4)
         self.take("03-models")
