@@ -37,6 +37,10 @@ def _view(row: object) -> LeftOutView:
     return cast(LeftOutView, row)
 
 
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}".rstrip(".")
+
+
 def reason_words(reason: str) -> str:
     """Gives a reason as a filter shows it."""
     return REASONS.get(reason, reason)
@@ -52,7 +56,7 @@ COLUMNS = (
            tip=lambda row: quick_path(_view(row).path)),
     Column("Folder", lambda row: short_path(_view(row).path.parent), 256, tone="muted",
            elide=Qt.TextElideMode.ElideMiddle),
-    Column("Why", lambda row: _view(row).message.rstrip("."), 0, tip=lambda row: _view(row).message),
+    Column("Why", lambda row: _sentence(_view(row).message), 0, tip=lambda row: _view(row).message),
     Column("Leaves out", lambda row: "All inside" if _view(row).is_folder else "This file", 96, role="meta",
            tone="muted"),
 )

@@ -12,7 +12,7 @@ from typing import cast
 from PySide6.QtCore import Qt
 
 from sbert_desktop.app.views import ProblemView
-from sbert_desktop.domain import short_path
+from sbert_desktop.domain import LEFT_OUT, short_path
 from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.library.causes import can_recognise, cause_words, limit_of
 from sbert_desktop.ui.library.tables import Column
@@ -81,9 +81,19 @@ def causes_of(rows: Sequence[Row], wanted: Wanted) -> list[tuple[str, int]]:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Gives ``37 files are not in the results, 12 only in part``; "" for none."""
-    partial = {row.key for row in rows if not row.problem.ignored and row.problem.partial}
-    missing = len({row.key for row in rows if not row.problem.ignored and not row.problem.partial})
+    """Gives ``37 files are not in the results, 12 only in part``; "" for none.
+
+    Files of a kind that is not read are listed, but are no problem: they are counted apart.
+    """
+    other = len({row.key for row in rows if not row.problem.ignored and row.problem.code == LEFT_OUT})
+    text = _counted([row for row in rows if not row.problem.ignored and row.problem.code != LEFT_OUT])
+    kinds = f"{words.counted(other, 'file')} {'is' if other == 1 else 'are'} of a kind that is not read"
+    return f"{text}; {kinds}" if text and other else kinds if other else text
+
+
+def _counted(rows: Sequence[Row]) -> str:
+    partial = {row.key for row in rows if row.problem.partial}
+    missing = len({row.key for row in rows if not row.problem.partial})
     if not missing and not partial:
         return ""
     part = f"{words.counted(len(partial), 'file')} {'is' if len(partial) == 1 else 'are'} in the results only in part"
