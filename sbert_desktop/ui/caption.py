@@ -132,12 +132,16 @@ class CaptionSheet(Sheet):
         title, before, path, member, done = (file_words(self._path, self._member), self._old, self._path,
                                              self._member, self._done)
         self.close_sheet(True)
+
+        def back(_result: object) -> None:
+            if done is not None:
+                done()
+
         if text:
             self._desk.toast(f"{title} is found by its caption now")
         else:
             self._desk.toast(f"Removed the caption of {title}", action="Undo",
-                             run=lambda: self._desk.start(self._desk.commands.set_caption(path, before, member),
-                                                          lambda _: done() if done else None))
+                             run=lambda: self._desk.start(self._desk.commands.set_caption(path, before, member), back))
         if done is not None:
             done()
 

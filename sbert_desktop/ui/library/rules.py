@@ -177,7 +177,8 @@ class RulesSheet(Sheet):
         host = self.parentWidget()
         assert host is not None
         inner = min(self._width, host.width() - 48) - 48
-        need = self._content.layout().heightForWidth(inner) if self._content.layout() is not None else 320
+        layout = self._content.layout()
+        need = layout.heightForWidth(inner) if layout is not None else 320
         self._area.setMinimumHeight(max(120, min(need + 4, host.height() - 48 - 190)))
         super().place()
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QEvent,
     QItemSelection,
     QItemSelectionModel,
+    QItemSelectionRange,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -262,7 +263,7 @@ class Table(KeyboardFocus, QTableView):
         self._quiet = True
         ordered = self.rows_model.sorted(rows, *self._order)
         if chosen:
-            first = min((part.top() for part in self.selectionModel().selection()), default=0)
+            first = min((part.top() for part in self._ranges()), default=0)
             self.rows_model.set_rows(ordered)
             self._choose(chosen, current)
             if self._multi and ordered and not self.selectionModel().hasSelection():
@@ -272,6 +273,10 @@ class Table(KeyboardFocus, QTableView):
         self.verticalScrollBar().setValue(offset)
         self._quiet = False
         self.chosenChanged.emit()
+
+    def _ranges(self) -> list[QItemSelectionRange]:
+        selection = self.selectionModel().selection()
+        return [selection.at(number) for number in range(selection.count())]
 
     def _choose(self, keys: set[Hashable], current: Hashable | None) -> None:
         last = self.rows_model.columnCount() - 1
@@ -291,7 +296,7 @@ class Table(KeyboardFocus, QTableView):
 
     def chosen_rows(self) -> list[object]:
         """Gives the records of the rows chosen, from top to bottom."""
-        numbers = sorted({at for part in self.selectionModel().selection()
+        numbers = sorted({at for part in self._ranges()
                           for at in range(part.top(), part.bottom() + 1)})
         return [self.rows_model.rows[at] for at in numbers if at < len(self.rows_model.rows)]
 
