@@ -11,6 +11,9 @@ from sbert_desktop.extraction._codec import decode_document, decode_problem, enc
 
 SERIES_DEATHS = 10  # members of one file that end a child: then the rest of it is left
 _PAGE_MEMBERS = 200
+REOPEN_SECONDS = 2.0
+"""What a file may take to be opened once more after it timed out, beside what it took so far."""
+_PAGE_SECONDS = 2.0  # a page that has results ends after this time: what is left of it was quick
 _REPLY_SENSE = "A helper process gave an answer that makes no sense."
 
 Outcome = ExtractedText | Problem | Listing | None
@@ -29,12 +32,20 @@ class Page:
 
 
 class SeriesState:
-    """How far the series of one file is."""
+    """How far the series of one file is.
+
+    The first page has one result only, so that a file that hangs when it is opened, or whose first member
+    hangs, is known at once and not tried again. All members of a later page that timed out were quick but
+    the last: they are gone through once more one by one, in a hurry, and the one that is not quick is it.
+    """
 
     def __init__(self, file: SourceFile) -> None:
         self._file = file
         self._members = 0
         self._deaths = 0
+        self._begun = False
+        self._spent = 0.0  # seconds that the pages took so far: passing over them takes no longer
+        self._hurry: float | None = None  # seconds left in which what was quick before is quick again
         self._single = 0  # so many results are asked for one by one
         self._refused: Problem | None = None
         self.next: int | None = None
@@ -42,7 +53,7 @@ class SeriesState:
 
     def header(self) -> dict[str, object]:
         """Gives what the next request says beside the file."""
-        header: dict[str, object] = {"count": 1} if self._single or self._refused else {}
+        header: dict[str, object] = {"count": 1} if self._single or self._refused or not self._begun else {}
         if self.next is not None:
             return {**header, "op": "page", "next": self.next}
         if self.place is not None:
@@ -53,8 +64,18 @@ class SeriesState:
             header["cursor"] = self._file.cursor
         return header
 
-    def taken(self, page: Page) -> list[Result]:
-        """Notes a page; gives its results with the listing's number of members made whole."""
+    def timeout(self, limit: float) -> float:
+        """Gives the seconds that the next request may take, where any file may take ``limit``."""
+        return limit if self._hurry is None else min(limit, REOPEN_SECONDS + self._spent)
+
+    def taken(self, page: Page, seconds: float = 0.0) -> list[Result]:
+        """Notes a page and its time; gives its results with the listing's number of members made whole."""
+        self._begun = True
+        if self._hurry is not None:
+            self._hurry -= seconds
+            if self._refused is not None or self._hurry < 0:
+                self._hurry = None
+        self._spent += seconds
         self._refused = None
         self._single = max(0, self._single - 1)
         self.next = page.next
@@ -77,9 +98,13 @@ class SeriesState:
     def after_death(self, cause: Problem) -> bool:
         """Decides how to go on after a child died; False when there is no way on."""
         self.next = None
+        timed_out = cause.code == "timed-out"
+        if self._refused is None:
+            self._hurry = 3 * _PAGE_SECONDS if timed_out else None
         if self._single == 0 and self._refused is None:
             self._single = _PAGE_MEMBERS
-            return True
+            if self._begun or not timed_out:
+                return True
         self._deaths += 1
         if self._deaths > SERIES_DEATHS:
             return False

@@ -6,6 +6,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -190,7 +191,9 @@ class ExtractionPool:
         state = SeriesState(file)
         while True:
             try:
-                page = self._request(seat, [file], state.header(), self._time_limit)
+                self._child(seat)  # its start is not the file's time
+                began = time.monotonic()
+                page = self._request(seat, [file], state.header(), state.timeout(self._time_limit))
             except JobError as error:
                 cause = self._survive(seat, error)
                 if state.place is None and not may_have_members:
@@ -202,7 +205,7 @@ class ExtractionPool:
                     yield state.give_up(cause)
                     return
                 continue
-            yield state.taken(page)
+            yield state.taken(page, time.monotonic() - began)
             if page.ended:
                 return
             if seat.child is None:  # it ran out of memory, or has done its share
@@ -241,7 +244,7 @@ class ExtractionPool:
         if len(batch) > 1 or not page.results or page.results[0][0].member == "":
             seat.files += sum(map(_weight, batch))
         else:
-            seat.files += len(page.results) * _weight(replace(batch[0], path=Path(page.results[0][0].member)))
+            seat.files += sum(_weight(replace(batch[0], path=Path(file.member))) for file, _ in page.results)
         seat.bytes += size
         resumable = page.next is None or (page.place is not None and page.place[0] != batch[0].cursor)
         if spent or (resumable and (seat.files >= self.recycle_after or seat.bytes >= RECYCLE_BYTES)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
 from email.message import EmailMessage
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sbert_desktop.domain import ExtractedText, Listing, Problem
-from sbert_desktop.errors import ExtractionError
+from sbert_desktop.errors import ExtractionError, JobError
 from sbert_desktop.extraction import ExtractionPool, child
 from sbert_desktop.extraction._container import Member, Members, Remainder, Stop
 from sbert_desktop.extraction._problems import failure, problem
@@ -88,7 +90,7 @@ def test_a_long_mailbox_changes_children_without_losing_or_repeating_a_message(
 
     box = tmp_path / "a.mbox"
     box.write_bytes(b"".join(mail(f"number {number}", note="words") for number in range(12)))
-    pool = ExtractionPool(launch, 1, recycle_after=6)
+    pool = ExtractionPool(launch, 1, recycle_after=4)
     results = [(file.member, outcome) for file, outcome in pool.results([source(box)], Context())]
     pool.close()
     assert [name for name, _ in results if name.endswith(".eml")] == [
@@ -97,6 +99,46 @@ def test_a_long_mailbox_changes_children_without_losing_or_repeating_a_message(
     assert isinstance(listing, Listing)
     assert (listing.members, listing.grown, len(results)) == (24, False, 25)
     assert len(launched) >= 3
+
+
+class TimedChild(ScriptChild):
+    """Notes how long each request for results may take."""
+
+    def __init__(self, allowed: list[float]) -> None:
+        super().__init__()
+        self._allowed = allowed
+
+    def request(self, header: Mapping[str, object], payload: bytes = b"", *,
+                timeout: float | None = None) -> tuple[dict[str, object], bytes]:
+        began = time.monotonic()
+        try:
+            return super().request(header, payload, timeout=timeout)
+        except JobError:
+            self._allowed.append(timeout or 0.0)
+            raise
+        finally:
+            if header["op"] != "ping":
+                assert time.monotonic() - began < (timeout or 0.0) + 2.0
+
+
+@pytest.mark.parametrize("names", [("hang.txt", "a.txt"), ("a.txt", "b.txt", "hang.txt", "c.txt"), ("stuck",)])
+def test_what_hangs_is_waited_for_once(names: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / ("stuck.zip" if names == ("stuck",) else "x.zip")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, f"words of {name}")
+    allowed: list[float] = []
+    pool = ExtractionPool(lambda: TimedChild(allowed), 1, time_limit=3.0)
+    pool._watcher._cpu_limit = 60.0
+    results = [(file.member, outcome) for file, outcome in pool.results([source(path)], Context())]
+    pool.close()
+    problems = {name: outcome.code for name, outcome in results if isinstance(outcome, Problem)}
+    assert problems == {"" if names == ("stuck",) else "hang.txt": "timed-out"}
+    if names != ("stuck",):
+        assert [name for name, _ in results] == [*names, ""]
+    assert allowed[0] == 3.0
+    assert sum(allowed[1:]) < 3.0  # 2 s to open it again, and what the members before took
+    assert len(allowed) <= 2
 
 
 @pytest.mark.parametrize("mtime", [float("nan"), float("inf"), -1e30, 1e12])
