@@ -22,7 +22,7 @@ _HIDDEN = (
     (re.compile(r"<!DOCTYPE[^>\[]{0,1000}\[", re.IGNORECASE), re.compile(r"\]\s{0,100}>")),
     (re.compile(r"<!DOCTYPE", re.IGNORECASE), re.compile(r">")),
 )
-_CDATA = re.compile(r"<!\[CDATA\[((?:[^\]]|\](?!\]>))*)\]\]>")
+_CDATA, _CDATA_END = "<![CDATA[", "]]>"
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w:.-]{0,80})([^<>]{0,20000})>")
 _INNER_TAG = re.compile(r"</?[A-Za-z][^<>]{0,2000}>")
 _VALUE = re.compile(r"""([\w:.-]{1,80})\s*=\s*(?:"([^"<]{2,500})"|'([^'<]{2,500})')""")
@@ -43,10 +43,7 @@ def read(source: Source) -> ExtractedText:
     title, date = _TITLE.search(text), _DATE.search(text)
     out.title = one_line(_plain(title.group(1))) if title else ""
     out.date = parse_date(date.group(1)) if date else None
-    for begin, end in _HIDDEN:
-        text = without_spans(text, begin, end, " ")
-    if "<![CDATA[" in text:
-        text = _CDATA.sub(lambda match: html.escape(match.group(1)), text)
+    text = without_hidden(text)
     held: list[str] = []
     size = 0
     for piece in _TAG.sub(_in_place, text).split("\n\n"):
@@ -68,6 +65,18 @@ def read(source: Source) -> ExtractedText:
     if not extracted.blocks:
         raise failure("empty")
     return extracted
+
+
+def without_hidden(text: str) -> str:
+    """Takes comments, instructions and declarations away; what stands as CDATA becomes text as any other."""
+    for begin, end in _HIDDEN:
+        text = without_spans(text, begin, end, " ")
+    parts: list[str] = []
+    at = 0
+    while (opened := text.find(_CDATA, at)) >= 0 and (closed := text.find(_CDATA_END, opened)) >= 0:
+        parts += (text[at:opened], html.escape(text[opened + len(_CDATA) : closed]))
+        at = closed + len(_CDATA_END)
+    return "".join(parts) + text[at:] if parts else text
 
 
 def _in_place(match: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 from sbert_desktop.domain import BlockKind, ExtractedText
 from sbert_desktop.extraction._builder import TextBuilder
@@ -18,6 +19,8 @@ _PRIORITY = re.compile(r"^\[#[A-Z0-9]\]\s*")
 _KEYWORD = re.compile(r"^\s*#\+([A-Za-z_]{1,40}):\s*(.*)$")
 _BEGIN = re.compile(r"^\s*#\+BEGIN_(\w{1,40})", re.IGNORECASE)
 _DRAWER = re.compile(r"^\s*:([\w-]{1,40}):\s*$")
+_DRAWER_END = re.compile(r"^\s*:END:\s*$", re.IGNORECASE)
+_LONGEST_DRAWER = 200  # lines
 _RULE = re.compile(r"^\s*\|[-+|]+\s*$|^\s*-{5,}\s*$")
 _LINK = re.compile(r"\[\[([^\[\]\n]{1,1000})\](?:\[([^\[\]\n]{1,1000})\])?\]")
 _TARGET = re.compile(r"<{2,3}([^<>\n]{1,200})>{2,3}")
@@ -44,6 +47,7 @@ def write_org(lines: list[str], out: TextBuilder) -> None:
     """Adds the blocks of Org lines; sets title and date where they have them."""
     held: list[str] = []
     first_heading = ""
+    ends = [number for number, line in enumerate(lines) if _DRAWER_END.match(line)]
     at = 0
     while at < len(lines) and not out.full:
         line = lines[at]
@@ -64,8 +68,9 @@ def write_org(lines: list[str], out: TextBuilder) -> None:
             _write_block(begin[1].lower(), lines[at:end], out)
             at = end + 1
         elif drawer and drawer[1].upper() != "END":
-            end = _end_of(lines, at, r"^\s*:END:\s*$", 200)
-            if end < len(lines):
+            following = bisect_left(ends, at)
+            end = ends[following] if following < len(ends) else len(lines)
+            if end < min(len(lines), at + _LONGEST_DRAWER):
                 out.add("\n".join(lines[at:end]), BlockKind.FURNITURE)
                 at = end + 1
         elif keyword:
@@ -100,9 +105,9 @@ def _write_block(kind: str, lines: list[str], out: TextBuilder) -> None:
             out.add(plain(piece))
 
 
-def _end_of(lines: list[str], start: int, pattern: str, most: int = 100_000) -> int:
+def _end_of(lines: list[str], start: int, pattern: str) -> int:
     found = re.compile(pattern, re.IGNORECASE)
-    for at in range(start, min(len(lines), start + most)):
+    for at in range(start, len(lines)):
         if found.match(lines[at]):
             return at
     return len(lines)

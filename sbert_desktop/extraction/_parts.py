@@ -7,7 +7,7 @@ import html
 import re
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import BinaryIO
@@ -23,7 +23,11 @@ from sbert_desktop.extraction._source import Source
 
 PART = 4_000_000
 """Characters of a part, and bytes from which on a text is read in parts. Source: RELIABILITY R1 (4 MB parts)."""
-STREAMED = frozenset(("txt", "data", "xml", "table", "code", "md"))
+STREAMED = frozenset(("txt", "data", "xml", "table", "code", "md", "rst", "org", "adoc", "tex", "subtitles",
+                      "html"))
+_WHOLE = {"html": 4}
+"""So many parts are still read as a whole: the frame around an article is told best there. Memory is 34 times
+the page's size (measured)."""
 _BLOCK = 1 << 20
 _SAMPLE = 1 << 18
 _HIGH = re.compile(rb"[\x80-\xff]")
@@ -31,14 +35,21 @@ _DECLARED = re.compile(rb"""(?:encoding|coding|charset)\s*[=:]\s*["']?([A-Za-z0-
 _LAST_SHARE = 0.25  # a border is looked for in the last quarter of a part
 _BORDERS = (re.compile(r"\n[ \t]*\n"), re.compile(r"\n"), re.compile(r"[.!?。！？]['\"”’)]*\s|[。！？]"),
             re.compile(r"[}\]>][,\s]?"), re.compile(r"[\s,;]"))
-_TAGS = re.compile(r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(.*?)\]\]>|<[^<>]*>", re.DOTALL)
+_RECORD = (re.compile(r"\nEND:(?:VEVENT|VTODO|VJOURNAL|VCARD)[ \t\r]*\n", re.IGNORECASE),)
+_OWN_BORDERS: Mapping[str, Sequence[re.Pattern[str]]] = {
+    **dict.fromkeys(("ics", "ical", "ifb", "vcf", "vcard"), _RECORD),
+    "html": (re.compile(r"</(?:p|div|section|article|tr|li|table|h[1-6])\s{0,9}>", re.IGNORECASE),)}
+"""Where a part of such a text may end without losing what it cuts in two."""
+_DATA_URI = re.compile(r"data:[\w/+.;=-]{0,100},[A-Za-z0-9+/=%]{200,}")
+_TAGS = re.compile(r"<[^<>]*>")
 _BLANK = re.compile(r"\n\s*\n\s*")
 _LONGEST_HEADER = 4000
+_ASS_FORMAT = re.compile(r"^\[Events\]\s*?\nFormat:[^\n]{0,1000}", re.MULTILINE | re.IGNORECASE)
 
 
 def streamed(name: str, size: int) -> MembersOf | None:
     """Gives the generator that reads a text of this format and size in parts; None for a whole one."""
-    return partial(_members, name) if name in STREAMED and size > PART else None
+    return partial(_members, name) if name in STREAMED and size > PART * _WHOLE.get(name, 1) else None
 
 
 def _members(name: str, source: Source, cursor: str = "") -> Members:
@@ -47,19 +58,33 @@ def _members(name: str, source: Source, cursor: str = "") -> Members:
         encoding = encoding_of(stream)
         stream.seek(0)
         header = ""
-        for number, text in enumerate(_pieces(_decoded(stream, encoding)), 1):
-            if name == "table" and number == 1:
-                header = text[: text.find("\n") + 1][:_LONGEST_HEADER]
-            whole = header + text if number > 1 and header.endswith("\n") else text
+        borders = (*_OWN_BORDERS.get(source.suffix if name == "data" else name, ()), *_BORDERS)
+        for number, text in enumerate(_pieces(_decoded(stream, encoding), borders), 1):
+            whole = header + text
+            if number == 1:
+                header = _header(name, source.suffix, text)
             yield Member(f"part {number}", load=partial(_read, name, source, whole, title))
     return None
+
+
+def _header(name: str, suffix: str, text: str) -> str:
+    """Gives the lines of the first part that the others need in front of theirs to be understood."""
+    if name == "table":
+        from sbert_desktop.extraction._table import header_lines
+
+        header = header_lines(text[: 2 * _LONGEST_HEADER], suffix)
+        return header if len(header) <= _LONGEST_HEADER else ""
+    if suffix in {"ass", "ssa"}:  # which column of a line is what
+        match = _ASS_FORMAT.search(text[:_SAMPLE])
+        return f"{match[0]}\n" if match else ""
+    return ""
 
 
 def encoding_of(stream: BinaryIO) -> str:
     """Decides the encoding of a stream from its mark, its head, and the first bytes beyond ASCII."""
     stream.seek(0)
     sample = stream.read(_SAMPLE)
-    match = _DECLARED.search(sample[:400])
+    match = _DECLARED.search(sample[:400]) or (_DECLARED.search(sample[:4096]) if b"<meta" in sample[:4096] else None)
     declared = match.group(1).decode("ascii") if match else ""
     start = sample
     while start and not _HIGH.search(start) and b"\0" not in start and b"\x1b" not in start:
@@ -97,7 +122,7 @@ def _decoded(stream: BinaryIO, encoding: str) -> Iterator[str]:
     yield decoder.decode(b"", final=True)
 
 
-def _pieces(texts: Iterator[str]) -> Iterator[str]:
+def _pieces(texts: Iterator[str], borders: Sequence[re.Pattern[str]]) -> Iterator[str]:
     """Cuts a stream of text into parts at a paragraph, line, sentence or other border where there is one."""
     held: list[str] = []
     size = 0
@@ -106,17 +131,17 @@ def _pieces(texts: Iterator[str]) -> Iterator[str]:
         size += len(text)
         while size >= PART:
             whole = "".join(held)
-            at = border(whole, PART)
+            at = border(whole, PART, borders)
             yield whole[:at]
             held, size = [whole[at:]], len(whole) - at
     if size:
         yield "".join(held)
 
 
-def border(text: str, most: int) -> int:
+def border(text: str, most: int, borders: Sequence[re.Pattern[str]] = _BORDERS) -> int:
     """Gives the best place to cut a text at or before a length."""
     low = int(most * (1 - _LAST_SHARE))
-    for pattern in _BORDERS:
+    for pattern in borders:
         for window in (max(low, most - 100_000), low):  # close to the end is found soonest
             last = deque(pattern.finditer(text, window, most), maxlen=1)
             if last:
@@ -133,6 +158,8 @@ def _read(name: str, source: Source, text: str, title: list[str]) -> ExtractedTe
     if name == "xml":
         document = _read_xml(source, text)
     else:
+        if name == "html":
+            text = _DATA_URI.sub("", text)
         data = codecs.BOM_UTF8 + text.encode("utf-8", "replace")
         document = BY_NAME[name].reader()(Source(source.name, data))
     if not title:
@@ -142,7 +169,9 @@ def _read(name: str, source: Source, text: str, title: list[str]) -> ExtractedTe
 
 def _read_xml(source: Source, text: str) -> ExtractedText:
     """Takes the tags away: a part of a file is no XML that a parser would read. Entities stay unresolved."""
-    plain = html.unescape(_TAGS.sub(lambda match: match.group(1) or "\n", text))
+    from sbert_desktop.extraction._markup import without_hidden
+
+    plain = html.unescape(_TAGS.sub("\n", without_hidden(text)))
     out = TextBuilder(source.suffix or "xml")
     lines: list[str] = []
     for piece in _BLANK.split(normalise(plain)):

@@ -217,8 +217,9 @@ class _Reader:
             if self.at > begin and lines[self.at].startswith(".. ") and indent == 0:
                 break
             self.at += 1
-        held = [line.strip() if indent and all(other.startswith(" " * indent) for other in lines[begin : self.at][:50])
-                else line.rstrip() for line in lines[begin : self.at]]
+        own = lines[begin : self.at]
+        quoted = bool(indent) and all(line.startswith(" " * indent) for line in own[:50])
+        held = [line.strip() if quoted else line.rstrip() for line in own]
         text = "\n".join(re.sub(r"^\|\s", "", line) for line in held)
         if text.endswith("::"):
             self.literal = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from sbert_desktop.domain import BlockKind, ExtractedText
 from sbert_desktop.extraction._builder import TextBuilder
@@ -32,14 +32,26 @@ def read(source: Source) -> ExtractedText:
     """
     text = normalise(decode_text(source.data))
     out = TextBuilder(source.suffix)
-    told = _TOLD.match(text)
-    delimiter = told[1] if told else _delimiter(text, source.suffix)
-    _write_rows(csv.reader(io.StringIO(text[told.end() :] if told else text, newline=""), delimiter=delimiter,
-                           strict=False), out)
+    _write_rows(_rows(text, source.suffix), out)
     extracted = out.finish()
     if not extracted.blocks:
         raise failure("empty")
     return extracted
+
+
+def _rows(text: str, suffix: str) -> Iterator[list[str]]:
+    told = _TOLD.match(text)
+    return csv.reader(io.StringIO(text[told.end() :] if told else text, newline=""),
+                      delimiter=told[1] if told else _delimiter(text, suffix), strict=False)
+
+
+def header_lines(text: str, suffix: str) -> str:
+    """Gives the first lines of a table up to its header, as they stand; ``""`` where it has none."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    told = _TOLD.match(text)
+    end = text.find("\n", told.end() if told else 0) + 1
+    row = next(_rows(text[:end], suffix), [])
+    return text[:end] if end and _is_header(row) else told[0] if told else ""
 
 
 def _write_rows(rows: Iterable[list[str]], out: TextBuilder) -> None:

@@ -113,6 +113,38 @@ def test_a_long_table_keeps_its_header_in_each_part(tmp_path: Path, small_parts:
         assert "number" in text
 
 
+def test_a_long_table_without_a_header_repeats_no_row(tmp_path: Path, small_parts: int) -> None:
+    (tmp_path / "a.csv").write_text("".join(f"{number},{number * 7},{number * 11}\n" for number in range(4000)))
+    given = texts(read(tmp_path / "a.csv"))
+    assert len(given) > 2
+    assert sum(text.count("\n") + 1 for text in "\n".join(given).split("\n\n")) == 4000
+
+
+@pytest.mark.parametrize(("name", "piece"), [
+    ("a.srt", "{n}\n00:{m:02}:{s:02},000 --> 00:{m:02}:{s:02},900\nWords {n} that are said.\n\n"),
+    ("a.vtt", "00:{m:02}:{s:02}.000 --> 00:{m:02}:{s:02}.900\n<v Anna>Words {n} that are said.\n\n"),
+    ("a.ass", "Dialogue: 0,0:{m:02}:{s:02}.00,0:{m:02}:{s:02}.90,Default,Anna,0,0,0,,Words {n} that are said.\n"),
+    ("a.ics", "BEGIN:VEVENT\nSUMMARY:Words {n} that are said.\nEND:VEVENT\n"),
+    ("a.org", "* Heading {n}\n\nWords {n} that are said.\n\n"), ("a.rst", "Words {n} that are *said*.\n\n"),
+    ("a.adoc", "== Heading {n}\n\nWords {n} that are said.\n\n"),
+    ("a.tex", "\\section{{A}}\n\nWords {n} that are said.\n\n"),
+    ("a.vcf", "BEGIN:VCARD\nFN:Anna\nNOTE:Words {n} that are said.\nEND:VCARD\n"),
+    ("a.html", "<div><p>Words {n} that are <b>said</b>.</p><img src='data:image/png;base64," + 300 * "Q" + "'></div>")])
+def test_texts_of_every_kind_are_read_in_parts(name: str, piece: str, tmp_path: Path, small_parts: int) -> None:
+    head = {"a.vtt": "WEBVTT\n\n", "a.ics": "BEGIN:VCALENDAR\n",
+            "a.ass": "[Script Info]\nTitle: T\n\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, "
+                     "MarginV, Effect, Text\n"}.get(name, "")
+    (tmp_path / name).write_text(head + "".join(
+        piece.format(n=number, m=number // 60, s=number % 60) for number in range(1200)))
+    given = texts(read(tmp_path / name))
+    assert len(given) > 1
+    together = "\n".join(given)
+    assert all(f"Words {number} that are" in together for number in range(1200))
+    assert "Default" not in together
+    assert "-->" not in together
+    assert "QQQ" not in together
+
+
 def test_long_xml_gives_its_words_without_tags_and_resolves_nothing(tmp_path: Path, small_parts: int) -> None:
     head = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>'
     body = "".join(f"<p n='{number}'>Words &amp; more words {number} <![CDATA[<raw>]]> &x;</p>"
