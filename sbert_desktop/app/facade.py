@@ -165,13 +165,15 @@ class App:
         """Reads files again."""
         return self._live.check((), retry=paths)
 
-    def ignore(self, paths: Sequence[Path], *, ignored: bool = True) -> JobId:
-        """Takes files off the list of problems, or puts them back."""
-        chosen = tuple(paths)
+    def ignore(
+        self, paths: Sequence[Path], *, ignored: bool = True, members: Sequence[tuple[Path, str]] = ()
+    ) -> JobId:
+        """Takes files, or single members, off the list of problems, or puts them back."""
+        chosen, parts = tuple(paths), tuple(members)
 
         def work(context: JobContext) -> object:
             def change(writer: Writer) -> None:
-                writer.set_ignored(chosen, ignored)
+                writer.set_ignored(chosen, ignored, members=parts)
                 writer.commit()
 
             self._live.errand(change, context)
@@ -179,9 +181,9 @@ class App:
 
         return self._jobs.submit("errand", "problems", work)
 
-    def recognise(self, paths: Sequence[Path]) -> JobId:
+    def recognise(self, paths: Sequence[Path], *, members: Sequence[tuple[Path, str]] = ()) -> JobId:
         """Recognises the text of scans and pictures."""
-        return self._index(indexing.IndexRequest(recognise=tuple(paths)))
+        return self._index(indexing.IndexRequest(recognise=tuple(paths), recognise_members=tuple(members)))
 
     def unlock(self, path: Path, password: str, *, keep: bool, member: str = "") -> JobId:
         """Opens a protected file; the password is nowhere kept."""

@@ -54,6 +54,7 @@ class IndexRequest:
         only: Look at and below these paths only.
         retry: Files to read again though they look unchanged; with ``only`` or alone.
         recognise: Scans and pictures whose text is to be recognised now.
+        recognise_members: The same for single members, each with the file that holds it.
         folder: Go through this folder only.
         rules: Given to ``folder`` first.
         place: Where ``folder`` lies now.
@@ -66,6 +67,7 @@ class IndexRequest:
     only: tuple[Path, ...] = ()
     retry: tuple[Path, ...] = ()
     recognise: tuple[Path, ...] = ()
+    recognise_members: tuple[tuple[Path, str], ...] = ()
     folder: Path | None = None
     rules: FolderRules | None = None
     place: Path | None = None
@@ -73,7 +75,12 @@ class IndexRequest:
     @property
     def partial(self) -> bool:
         """Says whether only some paths are looked at."""
-        return bool(self.only or self.retry or self.recognise)
+        return bool(self.only or self.retry or self.recognises)
+
+    @property
+    def recognises(self) -> bool:
+        """Says whether text is to be recognised because the person asked for it."""
+        return bool(self.recognise or self.recognise_members)
 
     @property
     def empty(self) -> bool:
@@ -190,8 +197,8 @@ class _Run:
             self._before(writer, folders)
             work = self._find_work(writer, folders)
             unread = any(found.changes.added or found.changes.changed or found.outdated for found in work)
-            if unread or self._request.recognise or self._library.pending_count("")[1] or self._embedding.behind():
-                self._embedding.prepare(unread=unread or bool(self._request.recognise))
+            if unread or self._request.recognises or self._library.pending_count("")[1] or self._embedding.behind():
+                self._embedding.prepare(unread=unread or self._request.recognises)
             else:
                 self._embedding.prepare_if_ready()
             self._apply(writer, work, afresh=self._retry())
@@ -412,11 +419,11 @@ class _Run:
         """Recognises the text of scans and pictures, last of all."""
         storing = self._storing
         request = self._request
-        asked = names_of(request.recognise)
+        asked = request.recognises
         if not asked and not self._session.settings.flag("reading.ocr"):
             return
-        within = asked or (storing.stored if request.partial else None)
-        files = scanned_files(self._session, within)
+        within = names_of(request.recognise) if asked else storing.stored if request.partial else None
+        files = scanned_files(self._session, within, members=request.recognise_members)
         if not files:
             if asked:
                 self._tally.notice("None of these files is a scan or a picture without text.")

@@ -90,15 +90,23 @@ class Commands(Protocol):
         ...
 
     def retry(self, paths: Sequence[Path]) -> JobId:
-        """Reads these files again though they look unchanged (kind ``index``): IndexReport."""
+        """Reads these files again though they look unchanged, with all that they hold (kind ``index``): IndexReport."""
         ...
 
-    def ignore(self, paths: Sequence[Path], *, ignored: bool = True) -> JobId:
-        """Takes files off the list of problems, or puts them back (kind ``problems``): tuple[ProblemView, ...]."""
+    def ignore(
+        self, paths: Sequence[Path], *, ignored: bool = True, members: Sequence[tuple[Path, str]] = ()
+    ) -> JobId:
+        """Takes problems off the list, or puts them back (kind ``problems``): tuple[ProblemView, ...].
+
+        ``paths`` are meant with all that they hold; of a pair in ``members`` only that member is meant.
+        """
         ...
 
-    def recognise(self, paths: Sequence[Path]) -> JobId:
-        """Reads scans and pictures by text recognition now (kind ``index``): IndexReport."""
+    def recognise(self, paths: Sequence[Path], *, members: Sequence[tuple[Path, str]] = ()) -> JobId:
+        """Reads scans and pictures by text recognition now (kind ``index``): IndexReport.
+
+        ``paths`` are meant with all that they hold; of a pair in ``members`` only that member is meant.
+        """
         ...
 
     def unlock(self, path: Path, password: str, *, keep: bool, member: str = "") -> JobId:

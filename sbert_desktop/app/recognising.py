@@ -24,13 +24,17 @@ _GRACE = 15.0
 _NOTHING = Problem("empty", "Text recognition found no text.", "Add a transcript of your own to make it findable.")
 
 
-def scanned_files(session: Session, within: Collection[bytes] | None = None) -> list[tuple[FolderId, SourceFile]]:
+def scanned_files(
+    session: Session, within: Collection[bytes] | None = None, *, members: Collection[tuple[Path, str]] = ()
+) -> list[tuple[FolderId, SourceFile]]:
     """Lists files and members whose text may be recognised, with the folder of each.
 
     Args:
         session: The opened library.
         within: Only these paths, and what lies below them; None: all that are not ignored.
+        members: With ``within``: these members too, each with the file that holds it.
     """
+    single = {(os.fsencode(os.path.abspath(path)), member) for path, member in members}
     owners = {record.path: record.id for record in session.library.folders() if record.state == "active"}
     found: dict[tuple[bytes, str], tuple[FolderId, SourceFile]] = {}
     for record in session.library.problems():
@@ -39,7 +43,9 @@ def scanned_files(session: Session, within: Collection[bytes] | None = None) -> 
         if within is None:
             if record.ignored:
                 continue
-        elif not _lies_within(os.fsencode(record.path), within):
+        elif (os.fsencode(record.path), record.member) not in single and not _lies_within(
+            os.fsencode(record.path), within
+        ):
             continue
         key = (os.fsencode(record.path), record.member)
         found[key] = (owners[record.folder], SourceFile(record.path, record.size, 0, member=record.member))

@@ -220,13 +220,13 @@ class Files:
         )
         self._changes.add((Change.FILE, file_id))
 
-    def set_ignored(self, paths: Iterable[bytes], ignored: bool) -> None:
-        """Sets the mark on files and on everything inside them."""
-        for path in paths:
+    def set_ignored(self, places: Iterable[tuple[bytes, str | None]], ignored: bool) -> None:
+        """Sets the mark on members of files; None: on a file and on everything inside it."""
+        for path, member in places:
             rows = self._connection.execute(
-                "SELECT id FROM file WHERE path=? AND ignored!=? AND (NOT ? OR EXISTS"
+                "SELECT id FROM file WHERE path=? AND (? IS NULL OR member=?) AND ignored!=? AND (NOT ? OR EXISTS"
                 " (SELECT 1 FROM problem WHERE file=file.id))",
-                (path, ignored, ignored),
+                (path, member, member, ignored, ignored),
             ).fetchall()
             self._connection.executemany("UPDATE file SET ignored=? WHERE id=?", [(ignored, row[0]) for row in rows])
             self._changes.update((Change.FILE, row[0]) for row in rows)

@@ -287,13 +287,15 @@ class Writer:
         with self._change(grows=False):
             self._files.touch(file_id, file)
 
-    def set_ignored(self, paths: Sequence[Path], ignored: bool) -> None:
+    def set_ignored(self, paths: Sequence[Path], ignored: bool, *, members: Sequence[tuple[Path, str]] = ()) -> None:
         """Takes the problems of files and of what is inside them off the count, or puts them back.
 
-        A file that changes is no longer ignored.
+        Of a pair in ``members`` only that member of that file is meant. A file that changes is no longer ignored.
         """
         with self._change(grows=False):
-            self._files.set_ignored([os.fsencode(path) for path in paths], ignored)
+            places: list[tuple[bytes, str | None]] = [(os.fsencode(path), None) for path in paths]
+            places += [(os.fsencode(path), member_name(member)) for path, member in members]
+            self._files.set_ignored(places, ignored)
 
     def remove(self, file_ids: Sequence[FileId]) -> None:
         """Forgets files with their members; a content that no file has any more is erased with them.

@@ -49,10 +49,17 @@ def test_pictures_are_recognised_last_where_the_person_wants_it(session, folder,
     report = index(session, recognise=(folder / "sign.png",), keep_leaving=True)
     assert report.changed == 1
     assert found(session, "walrus noon") == [("sign.png", "")]
+    assert index(session, recognise_members=((folder / "box.zip", "other.png"),), keep_leaving=True).changed == 0
+    assert found(session, "pelican instead") == []
+    index(session, recognise_members=((folder / "box.zip", "inner.png"),), keep_leaving=True)
+    assert found(session, "pelican instead") == [("box.zip", "inner.png")]
+    picture(folder / "late.png", "A heron at last")
+    assert index(session).added == 1
+    assert found(session, "heron") == []
     settings.set("reading.ocr", True)
     report = index(session)
     assert (report.changed, report.added) == (0, 0)
-    assert found(session, "pelican instead") == [("box.zip", "inner.png")]
+    assert found(session, "heron") == [("late.png", "")]
     assert problem_views(session) == ()
     assert index(session).encoded_passages == 0
 

@@ -169,6 +169,13 @@ def test_ignoring_a_container_ignores_what_is_inside(library: Library) -> None:
         assert library.counts().problems == 2
         assert library.problems(codes=["damaged", "empty"]) == ()
         assert library.problems(folder, ["encrypted"]) == library.problems()  # type: ignore[arg-type]
+        writer.set_ignored([], True, members=[(BOX, "2.pdf"), (BOX, "none"), (Path("/docs/none"), "2.pdf")])
+        writer.commit()
+        assert {p.member: p.ignored for p in library.problems()} == {"": False, "2.pdf": True}
+        writer.set_ignored([], False, members=[(BOX, "2.pdf")])
+        writer.set_ignored([], True, members=[(BOX, "")])
+        writer.commit()
+        assert {p.member: p.ignored for p in library.problems()} == {"": True, "2.pdf": False}, "one row"
         writer.set_ignored([BOX], True)
         read(1)
         assert (library.counts().problems, library.counts().ignored) == (0, 2)

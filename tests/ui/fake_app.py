@@ -130,7 +130,9 @@ _PROBLEMS = (
     ("Documents/Scans/Letters", "Letter of 1943.jpg", "", "reads-badly",
      "Text recognition was unsure about most words, perhaps handwriting.",
      "Add a transcript of your own to make it findable.", True),
-    ("Documents/Scans/Letters", "Garden in May.heic", "", "unknown-type", "This type of file is not read.", "", False),
+    ("Documents/Scans/Letters", "Garden in May.heic", "", "picture",
+     "The file is a picture; its text was not recognised.", "Turn on text recognition in the settings.", False),
+    ("Documents/Music", "Choir rehearsal.mp3", "", "unknown-type", "This type of file is not read.", "", False),
 )
 
 TEXT = (
@@ -521,17 +523,19 @@ class FakeApp:
         self.calls.append(("retry", tuple(paths)))
         return self._job("index", self.report(), self.view())
 
-    def ignore(self, paths: Sequence[Path], *, ignored: bool = True) -> JobId:
-        self.calls.append(("ignore", tuple(paths), ignored))
-        wanted = set(paths)
+    def ignore(
+        self, paths: Sequence[Path], *, ignored: bool = True, members: Sequence[tuple[Path, str]] = ()
+    ) -> JobId:
+        self.calls.append(("ignore", tuple(paths), ignored, tuple(members)))
         self.problem_rows = tuple(
-            replace(row, ignored=ignored) if row.path in wanted else row for row in self.problem_rows)
+            replace(row, ignored=ignored) if row.path in paths or (row.path, row.member) in members else row
+            for row in self.problem_rows)
         return self._job("problems", self.problem_rows)
 
-    def recognise(self, paths: Sequence[Path]) -> JobId:
-        self.calls.append(("recognise", tuple(paths)))
-        wanted = set(paths)
-        self.problem_rows = tuple(row for row in self.problem_rows if row.path not in wanted)
+    def recognise(self, paths: Sequence[Path], *, members: Sequence[tuple[Path, str]] = ()) -> JobId:
+        self.calls.append(("recognise", tuple(paths), tuple(members)))
+        self.problem_rows = tuple(row for row in self.problem_rows
+                                  if row.path not in paths and (row.path, row.member) not in members)
         return self._job("index", self.report(), self.view())
 
     def unlock(self, path: Path, password: str, *, keep: bool, member: str = "") -> JobId:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
-from sbert_desktop.domain import Failure
+from sbert_desktop.domain import PICTURE, Failure
 from sbert_desktop.ui.library.causes import CAUSES, cause_words
 from sbert_desktop.ui.library.page import PROBLEMS
 from sbert_desktop.ui.library.problem_rows import Wanted, causes_of, filtered, make_rows, summary
@@ -66,9 +66,11 @@ def test_a_message_of_a_mailbox_is_shown_by_its_subject() -> None:
 def test_the_summary_counts_what_is_missing_and_what_is_partial_but_not_what_is_ignored() -> None:
     rows = make_rows(problems())
     partial = sum(row.partial for row in SHOWN)
-    # the one of a kind that is not read is listed, but no problem
-    assert summary(rows) == (f"{len(SHOWN) - partial - 1} files are not in the results, {partial} only in part; "
-                             "1 file is of a kind that is not read")
+    # a picture and the one of a kind that is not read are listed, but no problems
+    assert summary(rows) == (f"{len(SHOWN) - partial - 2} files are not in the results, {partial} only in part; "
+                             "1 picture without its text; 1 of a kind that is not read")
+    photos = [replace(row, code=PICTURE, partial=at == 1) for at, row in enumerate(SHOWN[:2])]
+    assert summary(make_rows(photos)) == "2 pictures without their text"  # with EXIF words or without
     assert summary(make_rows(row for row in SHOWN if row.partial)) == \
         f"{partial} files are in the results only in part"
     assert summary(make_rows(SHOWN[:1])) == "1 file is not in the results"
@@ -205,24 +207,40 @@ def test_several_files_are_ignored_at_once_and_brought_back(open_tab, qtbot) -> 
     tab.table.selectRow(0)
     tab.table.setFocus()
     qtbot.keyClick(tab.table, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
-    paths = tuple(row.problem.path for row in tab.chosen())
-    assert len(paths) == 2
+    places = tuple((row.problem.path, row.problem.member) for row in tab.chosen())
+    assert len(places) == 2
     assert tab.detail.title.full_text() == "2 files chosen"
     qtbot.keyClick(tab.table, Qt.Key.Key_I)
-    assert ("ignore", paths, True) in fake(window).calls
+    assert ("ignore", (), True, places) in fake(window).calls
     qtbot.waitUntil(lambda: tab.table.rows_model.rowCount() == len(SHOWN) - 2)
     assert len(tab.chosen()) == 1  # the next one, so that the keyboard goes on from there
     qtbot.waitUntil(window.toast.isVisible)
     assert window.toast.label.full_text() == "Ignoring 2 files"
     window.toast.button.click()
     qtbot.waitUntil(lambda: tab.table.rows_model.rowCount() == len(SHOWN))
-    assert ("ignore", paths, False) in fake(window).calls
+    assert ("ignore", (), False, places) in fake(window).calls
     tab.show_ignored.click()
     at = next(i for i, row in enumerate(tab.table.rows_model.rows) if row.problem.ignored)
     tab.table.selectRow(at)
     assert tab.detail.ignore.label() == "Stop ignoring"
     tab.detail.ignore.click()
     qtbot.waitUntil(lambda: "back on the list" in window.toast.label.full_text())
+
+
+def test_of_a_member_only_that_member_is_ignored_or_recognised_but_the_whole_file_is_read(open_tab, qtbot) -> None:
+    window, tab = open_tab()
+    locked = choose(tab, "encrypted", member=True)
+    tab.detail.ignore.click()
+    said = "Ignoring mail-2022-11.mbox / Payslip November / payslip.pdf"
+    qtbot.waitUntil(lambda: window.toast.label.full_text() == said)
+    scan = choose(tab, "no-text-layer", member=True)  # the other one of this mailbox is still there
+    assert scan.path == locked.path
+    assert tab.detail.retry.label() == "Try the whole file again"  # a mailbox is read as a whole
+    assert "mail-2022-11.mbox again, all that is in it" in tab.detail.retry.toolTip()
+    tab.detail.recognise.click()
+    qtbot.waitUntil(lambda: ("recognise", (), ((scan.path, scan.member),)) in fake(window).calls)
+    choose(tab, "damaged")
+    assert tab.detail.retry.label() == "Try again"
 
 
 def test_opening_showing_and_copying(open_tab, qtbot, monkeypatch) -> None:
@@ -275,22 +293,29 @@ def test_a_limit_is_raised_where_it_is_set(open_tab, qtbot) -> None:
     assert not tab.detail.unlock.isVisibleTo(tab.detail)
 
 
-def test_text_recognition_is_offered_only_where_it_helps(open_tab, qtbot) -> None:
+def test_text_recognition_is_offered_only_where_it_helps(open_tab, qtbot, monkeypatch) -> None:
     window, tab = open_tab()
     window.desk.settings.set("reading.ocr", True)
     choose(tab, "damaged")
     assert not tab.detail.recognise.isVisible()
-    choose(tab, "unknown-type")  # a picture
+    choose(tab, "unknown-type")
+    assert not tab.detail.recognise.isVisible()
+    choose(tab, "picture")
     assert tab.detail.recognise.isVisible()
     problem = choose(tab, "no-text-layer")
     tab.detail.recognise.click()
-    qtbot.waitUntil(lambda: ("recognise", (problem.path,)) in fake(window).calls)
+    qtbot.waitUntil(lambda: ("recognise", (), ((problem.path, ""),)) in fake(window).calls)
     assert not tab.notice.isVisible()
     qtbot.waitUntil(lambda: tab.table.rows_model.rowCount() == len(SHOWN) - 1)
+    choose(tab, "picture")
+    with monkeypatch.context() as patch:
+        patch.setattr(fake(window), "recognise", lambda paths, members=(): fake(window).retry(paths))  # finds nothing
+        tab.detail.recognise.click()
+        qtbot.waitUntil(lambda: window.toast.label.full_text() == "Text recognition found no text in it")
     tab.table.selectAll()
     assert tab.detail.recognise.label() == "Read 13 with text recognition"
     tab.all_scans.click()
-    qtbot.waitUntil(lambda: any(call[0] == "recognise" and len(call[1]) == 13 for call in fake(window).calls))
+    qtbot.waitUntil(lambda: any(call[0] == "recognise" and len(call[2]) == 13 for call in fake(window).calls))
 
 
 def test_without_tesseract_the_reason_and_the_way_out_are_said(open_tab, qtbot) -> None:
@@ -302,11 +327,13 @@ def test_without_tesseract_the_reason_and_the_way_out_are_said(open_tab, qtbot) 
     assert "nstall" in tab.notice.label.text()
     assert not any(call[0] == "recognise" for call in fake(window).calls)
     fake(window).helpers = replace(fake(window).helpers, tesseract="5.3.0")
-    tab.notice.button.click()  # "Look again": it is there now, but turned off
-    qtbot.waitUntil(lambda: "turned off in Settings" in tab.notice.label.text() and tab.notice.isVisible())
-    tab.notice.button.click()
+    tab.notice.button.click()  # "Look again": it is there now; asked for by hand it is used whatever the setting says
     qtbot.waitUntil(lambda: any(call[0] == "recognise" for call in fake(window).calls))
+    assert not window.desk.settings.flag("reading.ocr")
+    assert "Scans that come later" in tab.notice.label.text()
+    tab.notice.button.click()
     assert window.desk.settings.flag("reading.ocr")
+    assert not tab.notice.isVisible()
 
 
 def test_rows_shown_are_exported(open_tab, qtbot, tmp_path: Path) -> None:

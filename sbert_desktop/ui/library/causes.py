@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from sbert_desktop.app.views import ProblemView
+from sbert_desktop.domain import PICTURE
 from sbert_desktop.settings import BY_KEY
 from sbert_desktop.ui.naming import kind_of
 
@@ -14,6 +15,7 @@ from sbert_desktop.ui.naming import kind_of
 CAUSES: Final = {
     "encrypted": "Password",
     "no-text-layer": "No text layer",
+    "picture": "Picture",
     "empty": "Empty",
     "unreadable": "Cannot be opened",
     "too-large": "Too large",
@@ -30,6 +32,13 @@ CAUSES: Final = {
     "archive-limit": "Archive too big",
     "reads-badly": "Reads badly",
     "internal": "Reader failed",
+}
+
+# code: what to do, where the page has a button for it that the reader of the file does not know of
+HINTS: Final = {
+    "encrypted": "Enter its password to read it, once or for good.",
+    "no-text-layer": "Read it with text recognition, or add a caption of your own.",
+    "picture": "Read it with text recognition, or add a caption of your own.",
 }
 
 # reason: what a filter calls it
@@ -60,9 +69,14 @@ def cause_words(problem: ProblemView) -> str:
     return CAUSES.get(problem.code) or problem.message.rstrip(".") or problem.code
 
 
+def hint_words(problem: ProblemView) -> str:
+    """Gives what to do about it; where a button of the page helps, it is that button."""
+    return HINTS.get(problem.code, problem.hint)
+
+
 def can_recognise(problem: ProblemView) -> bool:
     """True where reading a file's pictures can give it a text."""
-    if problem.code in ("no-text-layer", "reads-badly"):
+    if problem.code in ("no-text-layer", PICTURE, "reads-badly"):
         return True
     return problem.code in ("unknown-type", "empty", "needs-program") and \
         kind_of(problem.path, problem.member) in PICTURES

@@ -25,7 +25,7 @@ from sbert_desktop.ui.library.problems import ProblemsTab
 from sbert_desktop.ui.library.progress_panel import ProgressPanel
 from sbert_desktop.ui.library.recent import RecentTab
 from sbert_desktop.ui.library.rules import edit_rules
-from sbert_desktop.ui.library.tab_bar import Tabs
+from sbert_desktop.ui.library.tab_bar import INSET, Tabs
 from sbert_desktop.ui.library.welcome import Welcome
 from sbert_desktop.ui.page import Action, Desk, Page, PageHead
 from sbert_desktop.ui.theme import theme
@@ -127,7 +127,7 @@ class LibraryPage(Page):
         for _, text in TABS:
             self.tabs.add(text)
         bar = QHBoxLayout()
-        bar.setContentsMargins(16, 0, 16, 0)
+        bar.setContentsMargins(16 - INSET, 0, 16, 0)
         bar.addWidget(self.tabs)
         bar.addStretch(1)
         column.addLayout(bar)

@@ -9,8 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sbert_desktop.ui import words
-from sbert_desktop.ui.library.problem_rows import Row
-from sbert_desktop.ui.widgets import Button, ElidedLabel, FlowLayout, IconButton, Panel, announce
+from sbert_desktop.ui.library.causes import hint_words
+from sbert_desktop.ui.library.problem_rows import Row, held_words
+from sbert_desktop.ui.naming import file_words
+from sbert_desktop.ui.widgets import Button, ElidedLabel, FlowLayout, IconButton, Panel, announce, set_tip
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,8 @@ def offer_for(rows: Sequence[Row], *, read_only: bool = False) -> Offer:
         restore=ignored,
         open=one is not None,
         unlock=one is not None and one.code == "encrypted",
-        files=len({row.file for row in rows}),
-        recognise=len({row.file for row in rows if row.able}),
+        files=len({row.key for row in rows}),
+        recognise=len({row.key for row in rows if row.able}),
         limit=limits.pop() if len(limits) == 1 else "",
         caption=one is not None,
     )
@@ -97,7 +99,7 @@ class ProblemDetail(Panel):
         elif len(rows) == 1:
             problem = rows[0].problem
             self.title.set_full_text(rows[0].name)
-            self.hint.set_full_text(f"{problem.message} {problem.hint}".strip())
+            self.hint.set_full_text(f"{problem.message} {hint_words(problem)}".strip())
         else:
             causes = list(dict.fromkeys(row.cause for row in rows))
             self.title.set_full_text(f"{words.counted(len(rows), 'file')} chosen")
@@ -111,11 +113,15 @@ class ProblemDetail(Panel):
         self.ignore.set_icon("eye" if offer.restore else "eye_off")
         self.retry.setEnabled(offer.retry)
         self.ignore.setEnabled(offer.ignore or offer.restore)
+        # an archive or a mailbox is read as a whole: said where one of its members is chosen
+        whole = held_words(rows)
+        set_tip(self.retry, f"{whole} (R or F5)" if whole else "Read these files again (R or F5)")
+        self.retry.setText("Try the whole file again" if whole and len(rows) == 1 else "Try again")
         self.caption.setEnabled(offer.caption)
         for each in (self.open_button, self.reveal_button):
             each.setEnabled(offer.open)
         self.copy_button.setEnabled(bool(rows))
-        held = rows[0].problem.path.name if len(rows) == 1 and rows[0].problem.member else ""
+        held = file_words(rows[0].problem.path) if len(rows) == 1 and rows[0].problem.member else ""
         self.open_button.set_tip(f"Open {held}, which holds it" if held else "Open the file", "Enter")
         self._bar.updateGeometry()
         announce(self.hint, f"{self.title.full_text()}. {self.hint.full_text()}" if rows else "")

@@ -12,9 +12,9 @@ from typing import cast
 from PySide6.QtCore import Qt
 
 from sbert_desktop.app.views import ProblemView
-from sbert_desktop.domain import LEFT_OUT, short_path
+from sbert_desktop.domain import LEFT_OUT, NOT_COUNTED, PICTURE, short_path
 from sbert_desktop.ui import icons, words
-from sbert_desktop.ui.library.causes import can_recognise, cause_words, limit_of
+from sbert_desktop.ui.library.causes import can_recognise, cause_words, hint_words, limit_of
 from sbert_desktop.ui.library.tables import Column
 from sbert_desktop.ui.naming import file_words, kind_of, quick_path
 
@@ -83,12 +83,18 @@ def causes_of(rows: Sequence[Row], wanted: Wanted) -> list[tuple[str, int]]:
 def summary(rows: Sequence[Row]) -> str:
     """Gives ``37 files are not in the results, 12 only in part``; "" for none.
 
-    Files of a kind that is not read are listed, but are no problem: they are counted apart.
+    Pictures, and files of a kind that is not read, are listed, but are no problem: they are counted apart.
     """
-    other = len({row.key for row in rows if not row.problem.ignored and row.problem.code == LEFT_OUT})
-    text = _counted([row for row in rows if not row.problem.ignored and row.problem.code != LEFT_OUT])
-    kinds = f"{words.counted(other, 'file')} {'is' if other == 1 else 'are'} of a kind that is not read"
-    return f"{text}; {kinds}" if text and other else kinds if other else text
+    shown = [row for row in rows if not row.problem.ignored]
+    pictures = len({row.key for row in shown if row.problem.code == PICTURE})
+    other = len({row.key for row in shown if row.problem.code == LEFT_OUT})
+    parts = [_counted([row for row in shown if row.problem.code not in NOT_COUNTED])]
+    if pictures:
+        parts.append(f"{words.counted(pictures, 'picture')} without its text" if pictures == 1
+                     else f"{words.counted(pictures, 'picture')} without their text")
+    if other:
+        parts.append(f"{words.count(other) if any(parts) else words.counted(other, 'file')} of a kind that is not read")
+    return "; ".join(part for part in parts if part)
 
 
 def _counted(rows: Sequence[Row]) -> str:
@@ -111,6 +117,21 @@ def folders_of(rows: Iterable[Row]) -> dict[Path, int]:
 def paths_of(rows: Iterable[Row]) -> tuple[Path, ...]:
     """Gives the files of rows, each once; a container stands for its members."""
     return tuple({row.file: row.problem.path for row in rows}.values())
+
+
+def places_of(rows: Iterable[Row]) -> tuple[tuple[Path, str], ...]:
+    """Gives the files and members of rows, each once; a member stands for itself alone."""
+    return tuple({row.key: (row.problem.path, row.problem.member) for row in rows}.values())
+
+
+def held_words(rows: Sequence[Row]) -> str:
+    """Gives what a member's row means for the file that holds it: ``Reads mail.mbox again, all of it``; "" for none."""
+    holders = {row.file: row.problem.path for row in rows if row.problem.member}
+    if not holders:
+        return ""
+    if len(holders) > 1:
+        return f"Reads the {words.count(len(holders))} files that hold them again, all that is in them"
+    return f"Reads {file_words(next(iter(holders.values())))} again, all that is in it"
 
 
 def row_key(row: object) -> Hashable:
@@ -141,7 +162,7 @@ COLUMNS = (
     Column("Folder", lambda row: _row(row).place, 208, tone="muted", elide=Qt.TextElideMode.ElideMiddle,
            tip=lambda row: quick_path(_row(row).problem.path.parent)),
     Column("What happened", lambda row: _row(row).problem.message.rstrip("."), 0, least=240,
-           tip=lambda row: f"{_row(row).problem.message} {_row(row).problem.hint}".strip()),
+           tip=lambda row: f"{_row(row).problem.message} {hint_words(_row(row).problem)}".strip()),
     Column("In results", _result_words, 96, tag=_result_look,
            tip=lambda row: {"Ignored": "You chose not to see it", "In part": "What could be read is findable",
                             "No": "No search finds it"}[_result_words(row)]),

@@ -28,6 +28,7 @@ from sbert_desktop.ui.library.problem_rows import (
     folders_of,
     make_rows,
     paths_of,
+    places_of,
     row_key,
     summary,
 )
@@ -49,8 +50,12 @@ from sbert_desktop.ui.widgets import (
 )
 
 AT_ONCE = 2000  # rows that are filtered within one frame; more are filtered in a thread
+IN_VAIN = "It could still not be read"
 CALM = ("Everything was read", "Every file that is to be read is in the results.")
 SO_FAR = ("No problems so far", "Files are still being read.")
+
+
+Places = Sequence[tuple[Path, str]]
 
 
 class _Shown(NamedTuple):
@@ -62,7 +67,7 @@ class _Shown(NamedTuple):
 
 
 def _look(rows: Sequence[Row], wanted: Wanted) -> _Shown:
-    scans = len({row.file for row in rows if row.able and not row.problem.ignored})
+    scans = len({row.key for row in rows if row.able and not row.problem.ignored})
     return _Shown(filtered(rows, wanted), causes_of(rows, wanted), sum(row.problem.ignored for row in rows),
                   summary(rows), scans)
 
@@ -84,6 +89,7 @@ class ProblemsTab(QWidget):
         self._busy = False
         self._turn = 0
         self._tried: set[Hashable] = set()
+        self._in_vain = IN_VAIN
         self._programs: ProgramsView | None = None
         self._build()
         self._connect()
@@ -314,10 +320,10 @@ class ProblemsTab(QWidget):
     def _retry(self) -> None:
         rows = self.chosen()
         if self._offer().retry:
-            self._tried = {row_key(row) for row in rows}
+            self._tried, self._in_vain = {row_key(row) for row in rows}, IN_VAIN
             paths = paths_of(rows)
             self._desk.start(self._desk.commands.retry(paths), lambda _: self.reload())
-            self._desk.toast(f"Trying {_these(paths)} again")
+            self._desk.toast(f"Trying {_these([(path, '') for path in paths])} again")
 
     def _say_tried(self) -> None:
         # said once the list is there that was read after the try
@@ -327,7 +333,7 @@ class ProblemsTab(QWidget):
         left = sum(row_key(row) in tried for row in self._rows)
         found = len(tried) - left
         if len(tried) == 1:
-            self._desk.toast("It is in the results now" if found else "It could still not be read")
+            self._desk.toast("It is in the results now" if found else self._in_vain)
         else:
             self._desk.toast(f"{words.count(found)} of {words.counted(len(tried), 'file')} are in the results now")
 
@@ -335,20 +341,20 @@ class ProblemsTab(QWidget):
         rows, offer = self.chosen(), self._offer()
         if not (offer.ignore or offer.restore):
             return
-        self._set_ignored(paths_of(rows), offer.ignore, undo=True)
+        self._set_ignored(places_of(rows), offer.ignore, undo=True)
 
-    def _set_ignored(self, paths: tuple[Path, ...], ignored: bool, *, undo: bool) -> None:
+    def _set_ignored(self, places: Places, ignored: bool, *, undo: bool) -> None:
         commands = self._desk.commands
 
         def done(result: object) -> None:
             self._take(result)
             self._desk.refresh()
             if undo:
-                text = f"Ignoring {_these(paths)}" if ignored else f"{_these(paths, start=True)} back on the list"
+                text = f"Ignoring {_these(places)}" if ignored else f"{_these(places, start=True)} back on the list"
                 self._desk.toast(text, action="Undo",
-                                 run=lambda: self._set_ignored(paths, not ignored, undo=False))
+                                 run=lambda: self._set_ignored(places, not ignored, undo=False))
 
-        self._desk.start(commands.ignore(paths, ignored=ignored), done)
+        self._desk.start(commands.ignore((), ignored=ignored, members=places), done)
 
     def _unlock(self) -> None:
         if self._offer().unlock:
@@ -371,11 +377,10 @@ class ProblemsTab(QWidget):
 
     def _recognise(self, rows: Sequence[Row]) -> None:
         able = [row for row in rows if row.able and not row.problem.ignored] or [row for row in rows if row.able]
-        paths = paths_of(able)
-        if paths:  # asked each time: it may have been installed a minute ago
-            self._desk.start(self._desk.commands.programs(), lambda found: self._recognise_with(found, able, paths))
+        if able:  # asked each time: it may have been installed a minute ago
+            self._desk.start(self._desk.commands.programs(), lambda found: self._recognise_with(found, able))
 
-    def _recognise_with(self, found: object, rows: Sequence[Row], paths: tuple[Path, ...]) -> None:
+    def _recognise_with(self, found: object, rows: Sequence[Row]) -> None:
         if not isinstance(found, ProgramsView):
             return
         if not found.tesseract:
@@ -383,19 +388,23 @@ class ProblemsTab(QWidget):
                 f"Text recognition needs Tesseract, which is not on this computer. {install_words('tesseract')}",
                 action="Look again", run=lambda: self._recognise(rows))
             return
+        self.notice.hide()
+        self._tried, self._in_vain = {row_key(row) for row in rows}, "Text recognition found no text in it"
+        places = places_of(rows)
+        self._desk.start(self._desk.commands.recognise((), members=places), lambda _: self.reload())
+        self._desk.toast(f"Reading the text of {_these(places)}; this goes on while you work")
+        self._offer_always()
+
+    def _offer_always(self) -> None:
+        # asked for by hand it is done whatever the setting says; the setting is for scans that come later
         switch = recognition_switch()
         if switch and not self._desk.settings.flag(switch):
-            self.notice.show_text("Text recognition is turned off in Settings.", action="Turn it on and read",
-                                  run=lambda: self._turn_on(switch, rows, paths))
-            return
-        self.notice.hide()
-        self._tried = {row_key(row) for row in rows}
-        self._desk.start(self._desk.commands.recognise(paths), lambda _: self.reload())
-        self._desk.toast(f"Reading the text of {_these(paths)}; this goes on while you work")
+            self.notice.show_text("Scans that come later are not read by themselves.", action="Read those too",
+                                  run=lambda: self._turn_on(switch))
 
-    def _turn_on(self, switch: str, rows: Sequence[Row], paths: tuple[Path, ...]) -> None:
+    def _turn_on(self, switch: str) -> None:
         self._desk.settings.set(switch, True)
-        self._recognise(rows)
+        self.notice.hide()
 
     def _open(self) -> None:
         rows = self.chosen()
@@ -460,10 +469,10 @@ def _find(combo: ComboBox, value: object) -> int:
     return next((at for at in range(combo.count()) if combo.itemData(at) == value), 0)
 
 
-def _these(paths: Sequence[Path], *, start: bool = False) -> str:
-    if len(paths) == 1:
-        return file_words(paths[0]) + (" is" if start else "")
-    return words.counted(len(paths), "file") + (" are" if start else "")
+def _these(places: Places, *, start: bool = False) -> str:
+    if len(places) == 1:
+        return file_words(*places[0]) + (" is" if start else "")
+    return words.counted(len(places), "file") + (" are" if start else "")
 
 
 def _full(problem: ProblemView) -> str:

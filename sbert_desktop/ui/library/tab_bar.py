@@ -10,6 +10,7 @@ from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import KeyboardFocus, name, paint_focus, paint_tag, tag_width
 
 GAP = 24
+INSET = 6  # room for the focus ring around the first word too
 
 
 class Tabs(KeyboardFocus, QTabBar):
@@ -58,7 +59,7 @@ class Tabs(KeyboardFocus, QTabBar):
         height = theme.height(20, role="meta", padding=4)
         for at in range(self.count()):
             rect = self.tabRect(at)
-            box = QRect(rect.x(), rect.y(), self._width(at), rect.height())
+            box = QRect(rect.x() + INSET, rect.y(), self._width(at), rect.height())
             chosen = at == self.currentIndex()
             painter.setFont(theme.font("strong" if chosen else "medium"))
             painter.setPen(theme.color("text" if chosen else "muted"))
@@ -71,4 +72,4 @@ class Tabs(KeyboardFocus, QTabBar):
             if chosen:
                 painter.fillRect(QRect(box.x(), rect.bottom() - 1, box.width(), 2), theme.color("accent"))
                 if self.shows_focus():
-                    paint_focus(painter, box.adjusted(-6 if at else 0, 6, 6, -5))
+                    paint_focus(painter, box.adjusted(-INSET, 6, 6, -5))

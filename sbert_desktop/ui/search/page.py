@@ -330,7 +330,7 @@ class SearchPage(Panel):
             self.count.setText("No passages")
             self.notes.set_full_text("".join(f" · {note.rstrip('.')}" for note in view.notes))
         elif quiet:
-            self._take_quietly(view)
+            self._take_quietly(view, final)
         elif self.model.view is not None and self.stack.has_results and self._is_same(view) and \
                 self.model.update_view(view):
             self._describe(view, final)
@@ -347,18 +347,18 @@ class SearchPage(Panel):
         shown = self.model.view
         return shown is not None and (shown.query, shown.mode, shown.filters) == (view.query, view.mode, view.filters)
 
-    def _take_quietly(self, view: SearchView) -> None:
+    def _take_quietly(self, view: SearchView, final: bool) -> None:
         if not self.stack.has_results:
             self.model.set_view(view, limit=self.session.top)
             self.stack.show_only(self.list)
             self.list.choose(0)
-            self._describe(view, True)
+            self._describe(view, final)
         elif self.model.same_order(view) and self.model.rowCount():
             self._drop_waiting()
             self.model.update_view(view)
-            self._describe(view, True)
+            self._describe(view, final)
         elif self._wanted_by_person(view) or not self._in_use():
-            self._replace(view)
+            self._replace(view, final)
         else:
             count = self.model.newer(view)
             self._hold(view, f"{counted(count, 'newer hit')} – show" if count else "A better order – show")
@@ -369,9 +369,11 @@ class SearchPage(Panel):
     def _hold(self, view: SearchView, words: str) -> None:
         # nothing moves under the pointer: the new results wait behind a button
         self._waiting = view
+        known = self.newer.isVisible() and self.newer.text() == words
         self.newer.setText(words)
         self.newer.show()
-        announce(self.newer, words)
+        if not known:
+            announce(self.newer, words)
 
     def _wanted_by_person(self, view: SearchView) -> bool:
         # "Show more" keeps the rows above in their places, so it may grow the list under the pointer.
@@ -379,12 +381,12 @@ class SearchPage(Panel):
         after = [(d.content_id, d.path) for d in view.documents]
         return self._grow and (self.model.order is not Order.BEST or after[: len(before)] == before)
 
-    def _replace(self, view: SearchView) -> None:
+    def _replace(self, view: SearchView, final: bool = True) -> None:
         self._grow = False
         passage, offset = self._current_passage(), self.list.verticalScrollBar().value()
         self._drop_waiting()
         self.model.set_view(view, limit=self.session.top, keep_open=True)
-        self._describe(view, True)
+        self._describe(view, final)
         self._choose_passage(passage)
         self.list.doItemsLayout()
         self.list.verticalScrollBar().setValue(offset)

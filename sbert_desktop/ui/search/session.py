@@ -7,6 +7,7 @@ An answer of a job that is not the latest is never passed on.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from sbert_desktop.app.interface import Commands
-from sbert_desktop.app.views import Marks, SearchView
+from sbert_desktop.app.views import Marks, SearchView, Span
 from sbert_desktop.domain import Failure, Filters, Finished, JobId, Mode, Outcome, Query
 from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.ui.bridge import Bridge, Latest
@@ -51,7 +52,8 @@ class SearchSession(QObject):
         self._similar: Path | None = None
         self._latest = Latest(bridge)
         self._quiet = False
-        self._pending_marks: list[Marks] = []
+        self._spans: dict[int, Span] = {}  # best sentences known of the answer on screen
+        self._again = False  # the library changed once more while a quiet re-run was under way
         self._shown: tuple[object, ...] = ()  # what the answer on screen answers
         self._asked: tuple[object, ...] = ()
         self._rerun_at = 0.0
@@ -187,11 +189,17 @@ class SearchSession(QObject):
     def _run_quietly(self) -> None:
         if self.busy or not self._shown:
             return
+        if self._latest.job is not None:
+            # it would never come to its end while a library keeps changing: the newest search wins
+            self._again = True
+            return
         self._rerun_at = time.monotonic()
         self._start(quiet=True)
 
     def _start(self, *, quiet: bool) -> None:
-        self._pending_marks = []
+        if not quiet:
+            self._spans = {}
+        self._again = False
         self._quiet = quiet
         self._asked = self._key()
         try:
@@ -217,28 +225,38 @@ class SearchSession(QObject):
             self._answer(event.result, final=True)
         elif event.outcome is Outcome.FAILED and not self._quiet:
             self._fail(event.failure or Failure("search-failed", "The search did not finish."))
+        if self._again:
+            self._again = False
+            self.library_changed()
 
     def _on_partial(self, job: JobId, result: object) -> None:
         if job != self._latest.job:
             return
-        if isinstance(result, SearchView) and not self._quiet:
-            self._answer(result, final=False)
+        if isinstance(result, SearchView):
+            # finding best sentences anew may take seconds: those that are known stand until then
+            self._answer(with_sentences(result, self._spans) if self._quiet else result, final=False)
         elif isinstance(result, Marks):
-            if self._quiet:
-                self._pending_marks.append(result)
-            else:
-                self.marked.emit(result)
+            self._spans.update(result.spans)
+            self.marked.emit(result)
 
     def _answer(self, view: SearchView, *, final: bool) -> None:
         self._slow.stop()
         self._shown = self._asked
         self.answered.emit(view, self._quiet, final)
-        for marks in self._pending_marks:
-            self.marked.emit(marks)
-        self._pending_marks = []
 
     def _fail(self, failure: Failure) -> None:
         self._slow.stop()
         self._latest.drop()
         self._shown = ()
         self.failed.emit(failure)
+
+
+def with_sentences(view: SearchView, spans: Mapping[int, Span]) -> SearchView:
+    """Gives an answer with the best sentences that are known already, by passage."""
+    if not spans:
+        return view
+    return replace(view, documents=tuple(
+        replace(document, hits=tuple(
+            replace(hit, best_sentence=spans[hit.passage_id])
+            if hit.best_sentence is None and hit.passage_id in spans else hit for hit in document.hits))
+        for document in view.documents))

@@ -14,8 +14,9 @@ from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from sbert_desktop.app.views import Marks
-from sbert_desktop.domain import Failure, Filters, Mode
+from sbert_desktop.domain import Failure, Filters, JobId, Mode, Partial, Query
 from sbert_desktop.settings import BY_KEY
+from sbert_desktop.ui.search import session as search_session
 from sbert_desktop.ui.search.filters import DateRangeDialog, start_of
 from sbert_desktop.ui.search.model import Kind
 from sbert_desktop.ui.search.page import SearchPage
@@ -203,6 +204,44 @@ def test_the_query_is_run_again_at_most_every_three_seconds(
         page.library_changed()
     qtbot.wait(100)
     assert len(commands.searches()) == 2
+
+
+def test_a_library_that_keeps_changing_does_not_keep_the_answer_from_coming(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(qtbot, page)
+    monkeypatch.setattr(search_session, "RERUN_MS", 20)
+    commands.hold.add(page.session.text)  # a search that takes longer than the pause between two
+    commands.answer = view([document("brand new.txt", [hit("deposit", score=0.9)]), *page.model.documents])
+    for _ in range(5):
+        page.library_changed()
+        qtbot.wait(60)
+    assert len(commands.searches()) == 2  # a newer one would throw away the one under way, and so on for ever
+    commands.hold.clear()
+    commands.release()
+    qtbot.waitUntil(lambda: page.model.documents[0].path.name == "brand new.txt", timeout=5000)
+    qtbot.waitUntil(lambda: len(commands.searches()) == 3, timeout=5000)  # for what changed meanwhile
+
+
+def test_a_quiet_answer_shows_its_hits_before_the_best_sentences_are_found_anew(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = next(h for d in commands.answer.documents for h in d.hits)  # type: ignore[union-attr]
+    commands.marks = Marks({known.passage_id: (0, 9)})
+    answer(qtbot, page)
+    plain = [replace(d, hits=tuple(replace(h, best_sentence=None) for h in d.hits)) for d in page.model.documents]
+    early = view([document("brand new.txt", [hit("deposit", score=0.9)]), *plain])
+
+    def search(query: Query) -> JobId:
+        shown = replace(early, query=query.text, mode=query.mode, filters=query.filters)
+        return commands._submit("search", lambda job: [Partial(job, shown)])  # the sentences take seconds
+
+    monkeypatch.setattr(commands, "search", search)
+    page.query.edit.setFocus()
+    page.library_changed()
+    qtbot.waitUntil(lambda: page.model.documents[0].path.name == "brand new.txt", timeout=5000)
+    same = next(h for d in page.model.documents for h in d.hits if h.passage_id == known.passage_id)
+    assert same.best_sentence == (0, 9)  # what was marked stays marked
 
 
 def test_the_slider_sets_mode_and_weight_and_is_remembered(
