@@ -15,9 +15,10 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib import import_module
 from typing import BinaryIO, cast
 
-from sbert_desktop.domain import Problem
+from sbert_desktop.domain import ExtractedText, Problem
 from sbert_desktop.errors import ExtractionError
 from sbert_desktop.extraction._container import Member, Members, Remainder, Stop
 from sbert_desktop.extraction._encoding import decode
@@ -28,7 +29,7 @@ BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFE
           OverflowError, IndexError, KeyError, AssertionError)
 """What the standard library raises for a damaged archive."""
 _TAR_BLOCK = 512
-_TAR_NAME = re.compile(r"\.(?:tar|tar\.\w{1,5}|tgz|tbz2?|txz|tlz)$", re.IGNORECASE)
+_TAR_NAME = re.compile(r"\.(?:tar|tar\.\w{1,5}|tgz|tbz2?|txz|tlz|tzst)$", re.IGNORECASE)
 _LOCAL = b"PK\x03\x04"
 _OTHER_WAY = "This file is compressed in a way that is not read here."
 _JUNK = re.compile(r"(?:^|[/\\])(?:__MACOSX[/\\]|\.DS_Store$|Thumbs\.db$|desktop\.ini$|\._[^/\\]*$)", re.IGNORECASE)
@@ -75,6 +76,8 @@ def archive_of(head: bytes, name: str) -> str | None:
     """Gives the name of an archive's format by its first bytes (a mere zip is told elsewhere)."""
     if head.startswith(b"7z\xbc\xaf\x27\x1c"):
         return "7z"
+    if head.startswith(b"Rar!\x1a\x07"):
+        return "rar"
     if head[257:262] == b"ustar":
         return "tar"
     opener = _opener(head)
@@ -90,7 +93,45 @@ def _opener(head: bytes) -> Callable[[BinaryIO], BinaryIO] | None:
         return lambda stream: cast(BinaryIO, bz2.BZ2File(stream))
     if head.startswith((b"\xfd7zXZ\0", b"\x5d\0\0")):
         return lambda stream: cast(BinaryIO, lzma.LZMAFile(stream))
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        return _open_zstd
     return None
+
+
+def _open_zstd(stream: BinaryIO) -> BinaryIO:
+    """Opens zstd through what comes with py7zr, or with Python from 3.14 on."""
+    for name in ("compression.zstd", "backports.zstd"):
+        with suppress(ImportError):
+            module = import_module(name)
+            return cast(BinaryIO, _Zstd(module.ZstdFile(stream), module.ZstdError))
+    raise failure("needs-program", _OTHER_WAY, "Unpack the archive to have it read.")
+
+
+class _Zstd(io.BufferedIOBase):
+    """A stream of zstd whose damage is an OSError, as that of the others is."""
+
+    def __init__(self, stream: BinaryIO, damage: type[Exception]) -> None:
+        self._stream, self._damage = stream, damage
+
+    def read(self, count: int | None = -1, /) -> bytes:
+        try:
+            return self._stream.read(-1 if count is None else count)
+        except self._damage as error:
+            raise OSError("damaged") from error
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def read_unknown(source: Source) -> ExtractedText:
+    """Says of an archive that no free library unpacks what to do.
+
+    Raises:
+        ExtractionError: ``needs-program``, always.
+    """
+    raise failure("needs-program", f"Archives of type {(source.suffix or 'rar').upper()} are not read.",
+                  "Unpack it, and put the files into the folder.")
 
 
 def _unpacked_head(head: bytes) -> bytes:
@@ -114,7 +155,7 @@ def _single(source: Source, stream: BinaryIO) -> Member:
                 raise failure("damaged") from error
 
     stem, _, suffix = source.name.rpartition(".")
-    name = stem if stem and suffix.lower() in {"gz", "bz2", "xz", "lzma", "z"} else source.name + " (unpacked)"
+    name = stem if stem and suffix.lower() in {"gz", "bz2", "xz", "lzma", "z", "zst"} else source.name + " (unpacked)"
     return Member(name, load=_stopping(load))
 
 

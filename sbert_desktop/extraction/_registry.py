@@ -94,9 +94,10 @@ FORMATS: tuple[Format, ...] = (
     Format("tnef", "_tnef", "tnef", textual=False, container=True),
     Format("mail-store", "_msg", "pst ost dbx", textual=False, function="read_store", growing=True),
     Format("zip", "_archive", "zip", textual=False, container=True),
-    Format("tar", "_archive", "tar tgz tbz tbz2 txz tlz", textual=False, container=True),
-    Format("gz", "_archive", "gz bz2 xz lzma", textual=False, container=True),
+    Format("tar", "_archive", "tar tgz tbz tbz2 txz tlz tzst", textual=False, container=True),
+    Format("gz", "_archive", "gz bz2 xz lzma zst", textual=False, container=True),
     Format("7z", "_archive", "7z", textual=False, container=True),
+    Format("rar", "_archive", "rar cbr", textual=False, function="read_unknown"),
 )
 BY_NAME: Mapping[str, Format] = MappingProxyType({entry.name: entry for entry in FORMATS})
 SUPPORTED: Mapping[str, str] = MappingProxyType(
@@ -180,7 +181,8 @@ def _mail_format(name: str, head: bytes, told: str | None) -> str | None:
     return None
 
 
-_COMPRESSED = (b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\0", b"\x5d\0\0", b"7z\xbc\xaf\x27\x1c")
+_COMPRESSED = (b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\0", b"\x5d\0\0", b"7z\xbc\xaf\x27\x1c",
+               b"\x28\xb5\x2f\xfd", b"Rar!\x1a\x07")
 
 
 def _archive_format(head: bytes, name: str) -> str | None:

@@ -550,3 +550,48 @@ def test_mutated_archives_end_in_results_whatever_was_done_to_them(name: str, tm
     last = [file.path for file, outcome in results if not file.member]
     assert sorted(last) == sorted(paths)
     assert not [outcome for _, outcome in results if isinstance(outcome, Problem) and outcome.code == "internal"]
+
+
+# ---------------------------------------------------------------- zstd, rar, AES
+
+
+@pytest.mark.parametrize("name", ["a.tar.zst", "a.tzst", "a.txt.zst"])
+def test_zstd_is_read_and_its_damage_said(name: str, tmp_path: Path) -> None:
+    zstd = pytest.importorskip("backports.zstd")
+    words = "".join(f"words {number} of a text\n" for number in range(3000))
+    plain = words.encode() if name == "a.txt.zst" else tarred({"in/a.txt": words.encode(), "b.txt": b"more words"})
+    path = made(tmp_path, name, zstd.compress(plain))
+    found = read(path)
+    assert list(found) == (["a.txt", ""] if name == "a.txt.zst" else ["in/a.txt", "b.txt", ""])
+    assert "words 2999" in text_of(found, next(iter(found)))
+    path.write_bytes(zstd.compress(plain)[:-200])
+    found = read(path)
+    listing = found[""]
+    problems = listing.problems if isinstance(listing, Listing) else ()
+    given = [*problems, *(entry for entry in found.values() if isinstance(entry, Problem))]
+    assert "damaged" in {entry.code for entry in given}
+
+
+def test_a_rar_says_what_to_do(tmp_path: Path) -> None:
+    for name, inside in (("a.rar", False), ("a.zip", True), ("unnamed", False)):
+        data = b"Rar!\x1a\x07\x01\x00" + bytes(range(256)) * 4
+        found = read(made(tmp_path, name, zipped({"in.rar": data}) if inside else data))
+        outcome = found["in.rar" if inside else ""]
+        assert isinstance(outcome, Problem)
+        assert outcome.code == "needs-program"
+        assert "RAR" in outcome.message
+        assert "Unpack it" in outcome.hint
+
+
+def test_a_zip_with_aes_says_what_to_do_with_and_without_the_password(tmp_path: Path) -> None:
+    data = bytearray(zipped({"a.txt": b"words"}, zipfile.ZIP_STORED))
+    for at, flags in ((0, 6), (data.index(b"PK\x01\x02"), 8)):
+        data[at + flags] |= 1
+        data[at + flags + 2 : at + flags + 4] = (99).to_bytes(2, "little")
+    path = made(tmp_path, "a.zip", bytes(data))
+    for password in (None, "secret"):
+        outcome = read(path, password=password)["a.txt"]
+        assert isinstance(outcome, Problem)
+        assert outcome.code == "encrypted"
+        if password:
+            assert "Unpack it" in outcome.hint
