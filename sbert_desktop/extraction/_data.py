@@ -19,6 +19,8 @@ from sbert_desktop.extraction._text import decode_text
 
 _JSON = re.compile(r"""\s*(?:"([^"\\]*+(?:\\.[^"\\]*+)*+)"?|([{\[])|([}\]])|([:,])|"""
                    r"""(//[^\n]*|/\*(?:[^*]|\*(?!/)){0,5000}\*/)|([^\s"{}\[\]:,]+))""", re.DOTALL)
+# A key with a string, number or word and the sign behind it: most of what there is, in one step instead of four.
+_PAIR = re.compile(r"""\s*+"([^"\\]*+)"\s*+:\s*+(?:"([^"\\]*+(?:\\.[^"\\]*+)*+)"|([\w.+-]++))\s*+([,}])""", re.DOTALL)
 # A piece of a huge file that begins inside a string.
 _MID_STRING = re.compile(r"""(?!\s*(?:[{\[\"/]|-?\d|(?:true|false|null)\b))[^"\\{]{0,20000}+"\s*[,:}\]]""")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?|(.))", re.DOTALL)
@@ -67,7 +69,15 @@ class _Json:
 
     def run(self, text: str) -> None:
         at = 0
-        while match := _JSON.match(text, at):
+        while True:
+            while self.open and self.open[-1] == "{" and (match := _PAIR.match(text, at)):
+                at = match.end()
+                self._pair(*match.groups())
+                if self.out.full:
+                    return
+            match = _JSON.match(text, at)
+            if match is None:
+                break
             at = match.end()
             string, opening, closing, sign, comment, bare = match.groups()
             if string is not None:
@@ -99,6 +109,30 @@ class _Json:
         self._value()
         self._line()
         self._block()
+
+    def _pair(self, key: str, string: str | None, bare: str | None, sign: str) -> None:
+        """Does at once what its four signs would do one after the other."""
+        if self.word is not None:
+            self._value()
+        if self.values or self.key:
+            self._line()
+        key = key.strip()
+        if string is not None:
+            value = unescape(string) if "\\" in string else string
+            value = (_BLOB.sub("", value) if len(value) >= 200 else value).strip()
+        else:
+            value = "" if bare in {"null", "undefined", "NaN"} else bare or ""
+        if value:
+            if len(self.open) == 1:
+                self.key = key
+                self._note(value)
+                self.key = ""
+            line = f"{key}: {value}" if key else value
+            self.lines.append(line)
+            self.size += len(line) + 1
+        self.numbers = 0
+        if sign == "}":
+            self._close()
 
     def _value(self) -> None:
         if self.word:

@@ -21,8 +21,8 @@ NASTY = [
     ("data", "json", "[1,"), ("data", "json", "\"\\"), ("data", "yaml", "\"\\"), ("data", "ini", "\"\\"),
     ("data", "ics", "BEGIN:VEVENT\n"), ("data", "vcf", "A;B=\""), ("data", "properties", "\\u0041"),
     ("xml", "xml", "<![CDATA["), ("xml", "xml", "<!--"), ("xml", "xml", "<a "), ("md", "md", "!["),
-    ("md", "md", "[[a]("), ("md", "md", "`a"), ("html", "html", "<b><i>"), ("html", "html", "<table>"), ("html", "html", "<!--"),
-    ("table", "csv", "\""), ("table", "csv", ",\""), ("code", "py", "\"\"\""),
+    ("md", "md", "[[a]("), ("md", "md", "`a"), ("html", "html", "<b><i>"), ("html", "html", "<table>"),
+    ("html", "html", "<!--"), ("table", "csv", "\""), ("table", "csv", ",\""), ("code", "py", "\"\"\""),
 ]
 
 
