@@ -253,3 +253,30 @@ def test_a_page_that_a_picture_does_not_have_is_said() -> None:
         render({"page": 2, "width": 100}, saved(drawn(TEXT)))
     assert caught.value.code == "unreadable"
     assert "1 page" in caught.value.message
+
+
+def test_a_real_heic_is_decoded_and_its_description_read(tmp_path: Path) -> None:
+    import shutil
+    import subprocess
+
+    from PIL import Image
+
+    from sbert_desktop.extraction import extract
+    from sbert_desktop.extraction._picture import opened, turned
+
+    if shutil.which("heif-enc") is None:
+        pytest.skip("heif-enc (libheif-examples) is not here")
+    picture = Image.new("RGB", (320, 200), (250, 250, 250))
+    picture.paste((200, 20, 20), (160, 0, 320, 200))
+    exif = Image.Exif()
+    exif[0x010E] = "A boat on the lake"
+    picture.save(tmp_path / "a.jpg", exif=exif, quality=95)
+    subprocess.run(["heif-enc", str(tmp_path / "a.jpg"), "-o", str(tmp_path / "a.heic")], check=True,
+                   capture_output=True, timeout=60)
+    assert "A boat on the lake" in extract(tmp_path / "a.heic").text
+    with opened((tmp_path / "a.heic").read_bytes()) as found:
+        shown = turned(found, 1_000_000).convert("RGB")
+    assert shown.size == (320, 200)
+    left, right = shown.getpixel((20, 100)), shown.getpixel((300, 100))
+    assert min(left) > 230
+    assert right[0] > 170 > 80 > right[1]
