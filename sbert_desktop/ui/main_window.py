@@ -140,6 +140,7 @@ class MainWindow(QWidget):
         whole.addWidget(self.status)
         self.inspector.hide()
         self.toast = Toast(self)
+        self.toast.lift = lambda: self._pages[self._current].foot() if self._current in self._pages else 0
         self.drop = DropOverlay(self)
         self.drop.dropped.connect(self.add_folders_from)
         theme.themeChanged.connect(self._on_theme_changed)

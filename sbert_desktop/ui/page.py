@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import IndexProgress, IndexReport, LibraryView
@@ -25,6 +25,7 @@ from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Label, Panel
 
+BEAT_MS: Final = 15_000  # how often a folder that went away is looked for
 QUIET_FILES: Final = 20  # a run over no more files than these shows itself by a sign only
 
 
@@ -169,6 +170,10 @@ class Desk(QObject):
         for kind in ("refresh", "remove"):
             bridge.listen(kind, on_finished=self._on_view_finished)
         commands.settings.subscribe(self._on_setting_changed)
+        self._beat = QTimer(self)
+        self._beat.setInterval(BEAT_MS)
+        self._beat.timeout.connect(self.look_again)
+        self._beat.start()
 
     @property
     def settings(self) -> Settings:
@@ -179,6 +184,7 @@ class Desk(QObject):
         """Stops timers; nothing is emitted any more."""
         self._throttle.stop()
         self._first.stop()
+        self._beat.stop()
         self.blockSignals(True)
 
     # ---- asking
@@ -324,7 +330,14 @@ class Desk(QObject):
         elif finished.outcome is Outcome.FAILED and self.library is None:
             self.show_failure(finished.failure)
 
+    def look_again(self) -> None:
+        """Asks for the library's state though nothing happened: a drive that went away makes no noise."""
+        if self.index_job is None and QApplication.activeWindow() is not None:
+            self.refresh()
+
     def _take_library(self, view: LibraryView) -> None:
+        if view == self.library:
+            return  # asked for every few seconds; lists must not be read again for nothing
         self.library = view
         self.libraryChanged.emit(view)
 
@@ -379,6 +392,10 @@ class Page(Panel):
 
     def activate(self) -> None:
         """Called each time the page comes to the front."""
+
+    def foot(self) -> int:
+        """Gives the height of buttons at the page's foot that a message must not cover."""
+        return 0
 
     def focus_first(self) -> None:
         """Puts the focus where work on this page begins."""

@@ -139,7 +139,10 @@ def _settle_garbage() -> None:
 def _end_on_signals(close: Callable[[], object]) -> Callable[[], None]:
     # Python sees a signal when it next runs: the collector's timer makes that at most half a second
     before = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is None or signal.getsignal(number) is signal.SIG_IGN:  # Windows has no SIGHUP; nohup ignores it
+            continue
         before[number] = signal.signal(number, lambda *_: close())
 
     def restore() -> None:

@@ -104,6 +104,7 @@ def test_closing_the_sheet_forgets_the_password_and_an_answer_under_way(library_
     assert again.edit.isEnabled()
     assert not again.keep.isChecked()
     again.close_sheet()
+    assert any(call[0] == "cancel" for call in fake(window).calls)  # or its text would be kept all the same
 
 
 def test_a_failure_to_unlock_is_said_and_a_huge_text_is_cut(library_window, qtbot) -> None:

@@ -462,3 +462,36 @@ def test_events_after_the_window_closed_are_harmless(make_window, qtbot, setting
     program.refresh()
     window.close()
     qtbot.waitUntil(lambda: program.closed)
+
+
+def test_a_drive_that_went_away_is_noticed_though_nothing_tells(make_window, qtbot) -> None:
+    window = make_window()
+    active(window, qtbot)
+    seen: list[object] = []
+    window.desk.libraryChanged.connect(seen.append)
+    window.desk.refresh()
+    qtbot.wait(80)
+    assert not seen  # nothing is new: nothing is read again
+    view = window.desk.library
+    gone = replace(view, folders=(replace(view.folders[0], state="offline"), *view.folders[1:]))
+    fake(window).view = lambda: gone
+    window.desk._beat.timeout.emit()
+    qtbot.waitUntil(lambda: window.desk.library.folders[0].state == "offline")
+    assert seen
+    window.close()
+    assert not window.desk._beat.isActive()
+
+
+def test_a_message_does_not_cover_the_buttons_for_problems(make_window, qtbot) -> None:
+    window = make_window("kinds")
+    window.show_page("library")
+    page = window.page("library")
+    page.tabs.setCurrentIndex(1)
+    qtbot.waitUntil(page.problems.detail.isVisible)
+    window.desk.toast("Ignoring a file", action="Undo", run=lambda: None)
+    strip = page.problems.detail
+    top = strip.mapTo(window, strip.rect().topLeft()).y()
+    assert window.toast.geometry().bottom() < top
+    page.tabs.setCurrentIndex(0)
+    window.desk.toast("Elsewhere it stands at the foot")
+    assert window.toast.geometry().bottom() > top

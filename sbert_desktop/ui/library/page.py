@@ -147,7 +147,12 @@ class LibraryPage(Page):
 
     # ---- for the window
 
+    def foot(self) -> int:
+        shown = self.problems.detail.isVisible()
+        return self.problems.detail.height() if shown else 0
+
     def activate(self) -> None:
+        self.desk.look_again()
         self._reload_tab()
         self.welcome.look_around()
 

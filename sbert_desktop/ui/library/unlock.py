@@ -102,7 +102,9 @@ class PasswordSheet(Sheet):
         return self.edit if self.entry.isVisibleTo(self.card) else self.cancel
 
     def _forget(self) -> None:
-        # neither the password nor the text outlives the sheet
+        # neither the password nor the text outlives the sheet, nor is a text kept that was given up
+        if self._latest.job is not None:
+            self._desk.commands.cancel(self._latest.job)
         self._latest.drop()
         self.title.setText("Enter password")
         self.edit.clear()
@@ -144,6 +146,7 @@ class PasswordSheet(Sheet):
                                                       member=self._member), on_finished=self._on_answer)
 
     def _on_answer(self, finished: Finished) -> None:
+        self._latest.job = None
         self.edit.setEnabled(True)
         self.go.setEnabled(True)
         self.go.setText("Open")

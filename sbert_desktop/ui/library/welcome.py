@@ -140,8 +140,8 @@ class Welcome(QScrollArea):
         foot = QHBoxLayout()
         foot.setSpacing(8)
         foot.addWidget(IconMark("file", size=16))
-        foot.addWidget(Label("Reads PDF, text, office files, books, mail, archives, web pages and source code", role="meta",
-                             tone="muted"))
+        kinds = "Reads PDF, text, office files, books, mail, archives, web pages and source code"
+        foot.addWidget(Label(kinds, role="meta", tone="muted"))
         foot.addSpacing(16)
         foot.addWidget(IconMark("shield", size=16))
         foot.addWidget(Label("Changes no file", role="meta", tone="muted"))

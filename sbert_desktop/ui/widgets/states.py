@@ -155,6 +155,7 @@ class Toast(QFrame):
         self.setAccessibleName("Message")
         self._action: Callable[[], object] | None = None
         self._expired: Callable[[], object] | None = None
+        self.lift: Callable[[], int] = lambda: 0  # height of what at the foot of the window must stay free
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 8, 8, 8)
         row.setSpacing(12)
@@ -201,7 +202,7 @@ class Toast(QFrame):
         extra = 16 + 8 + 24 + 12 + (self.button.sizeHint().width() + 12 if self.button.isVisibleTo(self) else 0)
         width = min(host.width() - 48, self.label.sizeHint().width() + extra + 8)
         self.resize(width, theme.height(40, padding=20))
-        self.move((host.width() - width) // 2, host.height() - self.height() - 44)
+        self.move((host.width() - width) // 2, host.height() - self.height() - 44 - self.lift())
 
     def has_action(self) -> bool:
         """True while its action can be run."""
