@@ -13,7 +13,8 @@ from sbert_desktop.app.reporting import Tally
 from sbert_desktop.app.rules import Rules
 from sbert_desktop.app.scanning import Changes, compare, root_problem, scan
 from sbert_desktop.app.session import Session
-from sbert_desktop.domain import JobContext, SourceFile, short_path
+from sbert_desktop.domain import JobContext, SourceFile, display_path, short_path
+from sbert_desktop.errors import UsageError
 
 if TYPE_CHECKING:
     from sbert_desktop.library import FolderRecord, KnownFile, Writer
@@ -125,6 +126,23 @@ def _tell(record: FolderRecord, changes: Changes, tally: Tally) -> None:
     if changes.offline:
         places = ", ".join(short_path(path) for path in changes.offline_folders) or short_path(record.path)
         tally.notice(f"{places} is offline: {changes.offline:,} files stay in the library.")
+
+
+def check_place(session: Session, record: FolderRecord, place: Path) -> None:
+    """Refuses a place that holds none of the folder's files: it would lose their texts, and read something else.
+
+    Raises:
+        UsageError: ``place-differs``.
+    """
+    separator = os.sep.encode()
+    old, new = (os.fsencode(path).rstrip(separator) for path in (record.path, place))
+    inside = [path for path in session.library.known_files(record.id) if path.startswith(old + separator)]
+    if inside and not any(os.path.lexists(new + path[len(old) :]) for path in inside):
+        raise UsageError(
+            "place-differs",
+            f"{display_path(place)} holds none of the {len(inside):,} files of {short_path(record.path)}.",
+            "Choose the folder in which these files lie now.",
+        )
 
 
 def skip_interrupted(session: Session, writer: Writer, retry: frozenset[bytes]) -> int:

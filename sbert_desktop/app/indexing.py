@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sbert_desktop.app.asking import find_programs
-from sbert_desktop.app.checking import Findings, Looking, look, skip_interrupted
+from sbert_desktop.app.checking import Findings, Looking, check_place, look, skip_interrupted
 from sbert_desktop.app.embedding import Embedding
 from sbert_desktop.app.feeding import END, NOTHING, Feeder, Item, read_through_pool
 from sbert_desktop.app.recognising import names_of, on_disk, recognise_files, scanned_files, why_not
@@ -228,6 +228,7 @@ class _Run:
             if request.rules is not None:
                 writer.set_rules(record.id, request.rules)
             if request.place is not None:
+                check_place(self._session, record, request.place)
                 writer.relocate_folder(record.id, request.place)
                 self._request = replace(request, folder=request.place)
         writer.commit()

@@ -115,6 +115,8 @@ def _source(path: Path) -> SourceFile:
         raise UsageError(
             "file-missing", f"{display_path(path)} cannot be read: {error.strerror}.", "Check the name."
         ) from None
+    if path.is_dir():
+        raise UsageError("not-a-file", f"{display_path(path)} is a folder.", "Name a file in it.")
     if not path.is_file():
         raise UsageError("not-a-file", f"{display_path(path)} is neither a file nor a folder.", "Name a file.")
     return SourceFile(Path(os.path.abspath(path)), status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)

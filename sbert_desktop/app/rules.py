@@ -46,6 +46,12 @@ _TRASH = b".trash"
 _MOST_BYTES, _MOST_LINES, _MOST_STARS = 256 * 1024, 5_000, 4
 _FOLD = sys.platform in ("win32", "darwin")
 
+KERNEL_FOLDERS = frozenset((b"/proc", b"/sys", b"/dev")) if sys.platform.startswith("linux") else frozenset()
+"""Folders whose files the kernel makes up as they are read: no documents, without end, and reading may act.
+
+Source: Linux, Documentation/filesystems/proc.rst and sysfs.rst.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -234,7 +240,8 @@ class Rules:
         lines = [part.strip() for part in re.split(r"[;\n]", exclude) if part.strip()]
         self._own = Layer(own.exclude, words="this folder's rules")
         self._all = Layer(lines, words="the patterns for all folders")
-        self._include = Layer(own.include, anywhere=True) if own.include else None
+        # Lines of which none can match would leave out everything: they count as no lines.
+        self._include = Layer(own.include, anywhere=True) or None
 
     @classmethod
     def of(cls, settings: Settings, folder: FolderRules | None = None) -> Rules:
@@ -301,7 +308,7 @@ class Rules:
         return None
 
     def judge(self, stack: Stack, name: bytes, inside: str, is_folder: bool) -> Verdict | None:
-        """Gives why a name in a folder is left out, or None."""
+        """Gives why a name in a folder is left out, or None; without a look at Maildir, see :func:`in_maildir`."""
         return self.by_name(name, is_folder) or self.by_pattern(stack, name, inside, is_folder)
 
 
@@ -337,6 +344,11 @@ def is_online_only(status: os.stat_result) -> bool:
 
 
 def is_marked_hidden(status: os.stat_result) -> bool:
+def is_usable(line: str) -> bool:
+    """Says whether a line can match anything: it is not blank, no comment, and understood."""
+    return "\n" not in line and bool(Layer([line], anywhere=True))
+
+
     """Says whether Windows or macOS hide a file or folder though its name begins with no dot.
 
     Source: FILE_ATTRIBUTE_HIDDEN of winnt.h; UF_HIDDEN of macOS' sys/stat.h.

@@ -32,6 +32,7 @@ from sbert_desktop.app.disk import (
 from sbert_desktop.app.rules import (
     GIT_FILE,
     IGNORE_FILE,
+    KERNEL_FOLDERS,
     LINK,
     MARKED_HIDDEN,
     SPECIAL,
@@ -60,6 +61,7 @@ _LINK = Verdict(LINK, "a symbolic link: what it points to is read in its own pla
 _SPECIAL = Verdict(SPECIAL, "neither a file nor a folder")
 _LIBRARY = Verdict("system", "the library of this program")
 _MARKS = sys.platform in ("win32", "darwin")
+_KERNEL = Verdict("system", "made up by the system's kernel: no documents")
 """Systems that mark files as hidden, or as lying in the cloud."""
 
 
@@ -167,7 +169,7 @@ def scan(
         os.fsencode(folder),
         context,
         rules or Rules(hidden=hidden),
-        frozenset(os.fsencode(place) for path in skip for place in (path, os.path.realpath(path))),
+        KERNEL_FOLDERS.union(os.fsencode(place) for path in skip for place in (path, os.path.realpath(path))),
         known,
         rows,
     )
@@ -275,7 +277,7 @@ class _Walk:
                 elif not is_folder:
                     self._file(path, entry.stat(follow_symlinks=False))
                 elif path in self._skip:
-                    self._leave_out(path, True, _LIBRARY)
+                    self._leave_out(path, True, _KERNEL if path in KERNEL_FOLDERS else _LIBRARY)
                 elif _MARKS and is_junction(entry):
                     self._leave_out(path, True, _LINK)
                 else:

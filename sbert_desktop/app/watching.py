@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from sbert_desktop.app.disk import below
 from sbert_desktop.app.places import network_share, shares_below
-from sbert_desktop.app.rules import GIT_FILE, IGNORE_FILE, Judge, Rules
+from sbert_desktop.app.rules import GIT_FILE, IGNORE_FILE, KERNEL_FOLDERS, Judge, Rules
 from sbert_desktop.domain import FolderRules
 from sbert_desktop.settings import Settings
 
@@ -102,7 +102,9 @@ class Watching:
 
     def __init__(self, on_change: Report, *, skip: Sequence[Path] = (), settings: Settings | None = None) -> None:
         self._on_change = on_change
-        self._skip = frozenset(os.fsencode(place) for path in skip for place in (path, os.path.realpath(path)))
+        self._skip = KERNEL_FOLDERS.union(
+            os.fsencode(place) for path in skip for place in (path, os.path.realpath(path))
+        )
         self._settings = settings
         self._lock = threading.Condition()
         self._roots: dict[bytes, _Root] = {}

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import io
 import json
+import os
 import sys
 import threading
 import time
@@ -17,10 +18,12 @@ from sbert_desktop.app.views import IndexReport, ProblemView
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._console import ConsoleContext
 from sbert_desktop.cli._opening import as_json, console, print_report, session
-from sbert_desktop.domain import FolderRules, display_path
+from sbert_desktop.domain import NOT_COUNTED, PICTURE, FolderRules, display_path
 from sbert_desktop.errors import UsageError
 
 _TICK = 0.2
+_LONGEST_PASSWORD = 1_000
+_SCANS = frozenset((PICTURE, "no-text-layer"))
 
 
 # ---------------------------------------------------------------- the list
@@ -31,6 +34,8 @@ def problems(options: argparse.Namespace) -> None:
     from sbert_desktop.app.overview import problem_views
     from sbert_desktop.app.problems import problems_as_csv, write_problems
 
+    if as_json(options) and options.csv == Path("-"):
+        raise UsageError("bad-arguments", "--csv - and --json both want the output.", "Give --csv a file.")
     with session(options) as opened:
         every = problem_views(opened)
         views = every if options.all else tuple(view for view in every if not view.ignored)
@@ -43,14 +48,28 @@ def problems(options: argparse.Namespace) -> None:
             written = write_problems(options.csv, views)
             output.say(f"{len(views):,} rows written to {display_path(written)}.")
         if as_json(options):
-            output.emit({"problems": [_problem_fields(view) for view in views], "ignored": _ignored(every)})
+            fields = [_problem_fields(view) for view in views]
+            output.emit({"problems": fields, "count": _counted(every), "ignored": _ignored(every)})
             return
         for view in views:
             mark = "  [ignored]" if view.ignored else ""
             output.line(f"{_name(view)}: {view.message} {view.hint}".rstrip() + mark)
-        hidden = _ignored(every) if not options.all else 0
-        more = f" {hidden:,} more are ignored; --all shows them." if hidden else ""
-        output.line((f"{len(views):,} problems." if views else "No problems.") + more)
+        output.line(_summary(every, options.all))
+
+
+def _summary(every: tuple[ProblemView, ...], show_all: bool) -> str:
+    """Counts as ``status`` does: files, and apart from them those of which no text was to be expected."""
+    count = _counted(every)
+    text = ("1 file" if count == 1 else f"{count:,} files") + " with problems." if count else "No problems."
+    other = len({(view.path, view.member) for view in every if view.code in NOT_COUNTED and not view.ignored})
+    if other:
+        text += f" Not counted: {other:,} of kinds that are not read, or pictures without text."
+    hidden = 0 if show_all else _ignored(every)
+    return text + (f" {hidden:,} more are ignored; --all shows them." if hidden else "")
+
+
+def _counted(views: tuple[ProblemView, ...]) -> int:
+    return len({(view.path, view.member) for view in views if not (view.ignored or view.code in NOT_COUNTED)})
 
 
 def _problem_fields(view: ProblemView) -> dict[str, object]:
@@ -83,8 +102,8 @@ def retry(options: argparse.Namespace) -> None:
     from sbert_desktop.app.indexing import IndexRequest
 
     with session(options) as opened, console(options) as context:
-        chosen = _known(opened, options.paths)
-        _index(options, opened, context, IndexRequest(retry=chosen, keep_leaving=True))
+        files, folders = _chosen(opened, options.paths, lambda view: view.code not in NOT_COUNTED and not view.ignored)
+        _index(options, opened, context, IndexRequest(retry=files, only=folders, keep_leaving=True))
 
 
 def recognise(options: argparse.Namespace) -> None:
@@ -92,8 +111,8 @@ def recognise(options: argparse.Namespace) -> None:
     from sbert_desktop.app.indexing import IndexRequest
 
     with session(options) as opened, console(options) as context:
-        chosen = _known(opened, options.paths)
-        _index(options, opened, context, IndexRequest(recognise=chosen, keep_leaving=True))
+        files, folders = _chosen(opened, options.paths, lambda view: view.code in _SCANS)
+        _index(options, opened, context, IndexRequest(recognise=files or folders, keep_leaving=True))
 
 
 def ignore(options: argparse.Namespace) -> None:
@@ -101,7 +120,9 @@ def ignore(options: argparse.Namespace) -> None:
     from sbert_desktop.app.overview import problem_views
 
     with session(options) as opened:
-        chosen = _known(opened, options.paths)
+        chosen, _ = _chosen(
+            opened, options.paths, lambda view: view.code not in NOT_COUNTED and view.ignored == options.undo
+        )
         with opened.library.writer(on_wait=_waits) as writer:
             writer.set_ignored(chosen, not options.undo)
             writer.commit()
@@ -145,11 +166,11 @@ def caption(options: argparse.Namespace) -> None:
     """Shows, sets or takes away the person's own words about a file."""
     from sbert_desktop.app.embedding import cutter_in_force
     from sbert_desktop.app.indexing import IndexRequest, run_index
-    from sbert_desktop.app.problems import caption_view, known_path, store_caption
+    from sbert_desktop.app.problems import CAPTION_LIMIT, caption_view, known_path, store_caption
 
     with session(options) as opened, console(options) as context:
         path = known_path(opened, options.path)
-        text = sys.stdin.read() if options.text == "-" else options.text
+        text = _typed(CAPTION_LIMIT + 1) if options.text == "-" else options.text
         if text is not None or options.remove:
             if text is not None and not text.strip() and not options.remove:
                 raise UsageError("empty-caption", "The caption is empty.", "Give a text, or --remove.")
@@ -165,10 +186,32 @@ def caption(options: argparse.Namespace) -> None:
             output.line(view.text or "No caption.")
 
 
-def _known(opened: Session, paths: list[Path]) -> tuple[Path, ...]:
+def _chosen(
+    opened: Session, paths: list[Path], fits: Callable[[ProblemView], bool]
+) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """Gives the files that are meant, a folder standing for the fitting problems below it; and those folders.
+
+    Raises:
+        UsageError: ``file-unknown``; ``file-missing``: neither disk nor library know it.
+    """
+    from sbert_desktop.app.overview import problem_views
     from sbert_desktop.app.problems import known_path
 
-    return tuple(known_path(opened, path) for path in paths)
+    known = [known_path(opened, path) for path in paths]
+    folders = tuple(path for path in known if os.path.isdir(path))
+    files = [path for path in known if path not in folders]
+    for path in files:
+        if not os.path.lexists(path) and not any(
+            opened.library.known_files(record.id, below=[path]) for record in opened.library.folders()
+        ):
+            raise UsageError("file-missing", f"There is no file {display_path(path)}.", "Check the name.")
+    if folders:
+        files += [
+            view.path
+            for view in problem_views(opened)
+            if fits(view) and any(view.path.is_relative_to(folder) for folder in folders)
+        ]
+    return tuple(dict.fromkeys(files)), folders
 
 
 def _waits(holder: str) -> None:
@@ -181,8 +224,18 @@ def _password(path: Path) -> str:
         import getpass
 
         return getpass.getpass(f"Password for {display_path(path)}: ")
-    line = sys.stdin.readline() if sys.stdin is not None else ""
-    return line.rstrip("\r\n")
+    return _typed(_LONGEST_PASSWORD, line=True).rstrip("\r\n")
+
+
+def _typed(limit: int, *, line: bool = False) -> str:
+    """Reads standard input, or its first line, up to so many characters; UTF-8 in every locale; closed: ``""``."""
+    if sys.stdin is None:
+        return ""
+    raw = getattr(sys.stdin, "buffer", None)
+    if raw is None:
+        return sys.stdin.readline(limit) if line else sys.stdin.read(limit)
+    data: bytes = raw.readline(4 * limit) if line else raw.read(4 * limit)
+    return data.decode("utf-8-sig", "replace")[:limit]
 
 
 def _index(options: argparse.Namespace, opened: Session, context: ConsoleContext, request: object) -> None:

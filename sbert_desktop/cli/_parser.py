@@ -32,6 +32,30 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
+def text(words: str) -> str:
+    """Gives words a person typed; bytes that the locale could not read are read as UTF-8, else replaced."""
+    if not any("\ud800" <= letter <= "\udfff" for letter in words):
+        return words
+    try:
+        raw = words.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raw = words.encode("utf-8", "replace")
+    return raw.decode("utf-8", "replace")
+
+
+def pattern(line: str) -> str:
+    """Gives a pattern; one that can match nothing is refused, for it would leave out all or nothing unseen.
+
+    Raises:
+        argparse.ArgumentTypeError: It is blank, a comment, or not understood.
+    """
+    from sbert_desktop.app.rules import is_usable
+
+    if not is_usable(line):
+        raise argparse.ArgumentTypeError(f"{line!r} is no pattern")
+    return line
+
+
 def _weight(text: str) -> float:
     value = float(text)
     if not 0.0 <= value <= 1.0:
@@ -69,7 +93,7 @@ def build_parser() -> argparse.ArgumentParser:
     _care(add)
 
     search = add("search", "Search by meaning and words.")
-    search.add_argument("query", metavar="QUERY", help="what to look for")
+    search.add_argument("query", type=text, metavar="QUERY", help="what to look for")
     _search_options(search)
 
     similar = add("similar", "Find documents like a file.")
@@ -111,17 +135,21 @@ def _care(add: Callable[[str, str], _Parser]) -> None:
     unlock = add("unlock", "Open a protected file; the password is asked for, or the first line of standard input.")
     unlock.add_argument("path", type=_path, metavar="PATH")
     unlock.add_argument("--keep", action="store_true", help="keep the text in the library; the password is never kept")
-    unlock.add_argument("--member", default="", metavar="NAME", help="a file inside the container")
+    unlock.add_argument("--member", type=text, default="", metavar="NAME", help="a file inside the container")
     caption = add("caption", "Show, set or remove your own words about a file; they are searched like its text.")
     caption.add_argument("path", type=_path, metavar="PATH")
     words = caption.add_mutually_exclusive_group()
-    words.add_argument("text", nargs="?", metavar="TEXT", help="the words, or - for standard input")
+    words.add_argument("text", nargs="?", type=text, metavar="TEXT", help="the words, or - for standard input")
     words.add_argument("--remove", action="store_true", help="take them away")
-    caption.add_argument("--member", default="", metavar="NAME", help="a file inside the container")
+    caption.add_argument("--member", type=text, default="", metavar="NAME", help="a file inside the container")
     rules = add("rules", "Show or set which files of a folder are read: patterns in the manner of .gitignore.")
     rules.add_argument("folder", type=_path, metavar="FOLDER")
-    rules.add_argument("--include", action="append", default=[], metavar="P", help="read only these; repeatable")
-    rules.add_argument("--exclude", action="append", default=[], metavar="P", help="leave these out; repeatable")
+    rules.add_argument(
+        "--include", action="append", type=pattern, default=[], metavar="P", help="read only these; repeatable"
+    )
+    rules.add_argument(
+        "--exclude", action="append", type=pattern, default=[], metavar="P", help="leave these out; repeatable"
+    )
     rules.add_argument("--clear", action="store_true", help="drop the folder's rules first")
     add("watch", "Keep the library up to date until Ctrl+C; one line per update.")
     recognise = add("recognise", "Recognise the text of scans and pictures; needs Tesseract.")

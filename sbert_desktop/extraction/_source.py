@@ -122,7 +122,7 @@ class OpenFile:
 
 def suffix_of(name: str) -> str:
     """Gives the lower-case suffix without its dot, ``""`` where there is none."""
-    stem, dot, suffix = name.rpartition(".")
+    stem, dot, suffix = name.rstrip().rpartition(".")  # "notes.txt " is text all the same
     return suffix.lower() if dot and stem else ""
 
 

@@ -495,7 +495,7 @@ class _Codes:
 
 
 def _extension(name: bytes) -> str:
-    stem, dot, extension = name.rpartition(b".")
+    stem, dot, extension = name.rstrip().rpartition(b".")
     return extension.decode("utf-8", "replace").lower() if dot and stem else ""
 
 

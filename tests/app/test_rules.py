@@ -195,3 +195,11 @@ def test_patterns_mean_what_git_says(tmp_path):
         )  # fmt: skip
         expected = {name for name in told.stdout.split("\0") if name and "ignore" not in name}
         assert names_of(walked(root, rules)) == expected, lines
+
+
+def test_included_lines_of_which_none_can_match_leave_nothing_out():
+    for lines in (("",), ("# x",), ("*a" * 30,)):
+        rules = Rules(FolderRules(include=lines))
+        assert rules.judge(rules.start(), b"notes.txt", "", False) is None
+    rules = Rules(FolderRules(include=("", "*.md")))
+    assert rules.judge(rules.start(), b"notes.txt", "", False) is not None

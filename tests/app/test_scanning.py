@@ -545,3 +545,27 @@ def test_nothing_in_the_folder_is_touched(folder):
     before = state()
     scan(folder, NullContext())
     assert state() == before
+
+
+def test_maildir_is_read_without_what_is_under_way_and_with_its_folders(tmp_path):
+    for inner in ("Maildir", "Maildir/.Sent", "Maildir/.Archives.2024"):
+        for part in ("cur", "new", "tmp"):
+            (tmp_path / inner / part).mkdir(parents=True)
+            (tmp_path / inner / part / f"1700000000.M1P2.host:2,{part}").write_text("From: a@example.org\n\nwords")
+    for other in ("tmp", ".git/cur", "notes/new"):
+        (tmp_path / other).mkdir(parents=True)
+        (tmp_path / other / "a.txt").write_text("words")
+    found = scan(tmp_path, NullContext())
+    names = sorted(os.path.relpath(os.fsdecode(path), tmp_path) for path in found.files)
+    assert names == sorted(
+        [f"{inner}/{part}/1700000000.M1P2.host:2,{part}" for inner in ("Maildir", "Maildir/.Sent",
+         "Maildir/.Archives.2024") for part in ("cur", "new")] + ["tmp/a.txt", "notes/new/a.txt"])  # fmt: skip
+    below = scan(tmp_path, NullContext(), only=[tmp_path / "Maildir/.Sent/cur", tmp_path / "Maildir/tmp"])
+    assert [os.path.basename(path) for path in below.files] == [b"1700000000.M1P2.host:2,cur"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
+def test_what_the_kernel_makes_up_is_no_document():
+    found = scan(Path("/"), NullContext(), only=[Path("/proc"), Path("/proc/self/status"), Path("/dev/null")])
+    assert not found.files
+    assert len(scan(Path("/proc/self"), NullContext(), only=[Path("/proc/self/status")]).files) == 1
