@@ -286,8 +286,8 @@ class _Levels:
     def _is_big(self, entry: Paragraph) -> bool:
         if entry.lines[0].table or not entry.lines[0].upright or len(entry.lines) > 4 or entry.characters > 250:
             return False
-        letters = sum(char.isalpha() for line in entry.lines for char in line.text)
-        return letters > 2 and entry.height > _BIG * self.body
+        return entry.height > _BIG * self.body and sum(map(str.isalpha, "".join(
+            line.text for line in entry.lines))) > 2
 
 
 def _numbered(entry: Paragraph) -> bool:
