@@ -311,12 +311,42 @@ class Rules:
         """Gives why a name in a folder is left out, or None; without a look at Maildir, see :func:`in_maildir`."""
         return self.by_name(name, is_folder) or self.by_pattern(stack, name, inside, is_folder)
 
+    def judge_at(self, stack: Stack, folder: bytes, name: bytes, inside: str, is_folder: bool) -> Verdict | None:
+        """As :meth:`judge`, for a name in a folder that is there (``folder`` is ``inside``, absolute)."""
+        named = self.by_name(name, is_folder)
+        if is_folder:
+            named = in_maildir(folder, name, named)
+        return named or self.by_pattern(stack, name, inside, is_folder)
 
+
+def in_maildir(folder: bytes, name: bytes, verdict: Verdict | None) -> Verdict | None:
+    """Corrects what the name of a folder alone says: Maildir has a ``tmp`` of its own and folders as ``.Sent``.
+
+    Source: Maildir (cr.yp.to/proto/maildir.html): what lies in ``tmp`` is not delivered yet; Maildir++:
+    folders of a mailbox begin with a dot.
+    """
+    if name == b"tmp" and verdict is None and _is_maildir(folder):
+        return _UNDELIVERED
+    if verdict is _HIDDEN and _is_maildir(os.path.join(folder, name)):
+        return None
+    return verdict
+
+
+def _is_maildir(folder: bytes) -> bool:
+    return all(os.path.isdir(os.path.join(folder, part)) for part in (b"cur", b"new"))
+
+
+_UNDELIVERED = Verdict(LOCK, "mails that are not delivered yet")
 _HIDDEN = Verdict(HIDDEN, "hidden: the name begins with a dot")
 MARKED_HIDDEN = Verdict(HIDDEN, "hidden: the system marks it so")
 _LOCK = Verdict(LOCK, "a lock file or a temporary file of another program")
 _SYSTEM = Verdict(SYSTEM, "a file of the system")
 _NOT_INCLUDED = Verdict(PATTERN, "matches none of the patterns that this folder includes")
+
+
+def is_usable(line: str) -> bool:
+    """Says whether a line can match anything: it is not blank, no comment, and understood."""
+    return "\n" not in line and bool(Layer([line], anywhere=True))
 
 
 def as_text(name: bytes) -> str:
@@ -344,11 +374,6 @@ def is_online_only(status: os.stat_result) -> bool:
 
 
 def is_marked_hidden(status: os.stat_result) -> bool:
-def is_usable(line: str) -> bool:
-    """Says whether a line can match anything: it is not blank, no comment, and understood."""
-    return "\n" not in line and bool(Layer([line], anywhere=True))
-
-
     """Says whether Windows or macOS hide a file or folder though its name begins with no dot.
 
     Source: FILE_ATTRIBUTE_HIDDEN of winnt.h; UF_HIDDEN of macOS' sys/stat.h.
@@ -398,7 +423,7 @@ class Judge:
         parent, name = os.path.split(folder)
         if above is None or folder in self._skip:
             return None
-        if self._rules.judge(above, name, inside_of(self._root, parent), True) is not None:
+        if self._rules.judge_at(above, parent, name, inside_of(self._root, parent), True) is not None:
             return None
         return self._rules.enter(above, folder, inside_of(self._root, folder), sbert=True, git=True)
 

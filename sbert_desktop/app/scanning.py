@@ -40,6 +40,7 @@ from sbert_desktop.app.rules import (
     Rules,
     Stack,
     Verdict,
+    in_maildir,
     inside_of,
     is_marked_hidden,
     is_online_only,
@@ -60,8 +61,8 @@ TOO_LONG = Problem(
 _LINK = Verdict(LINK, "a symbolic link: what it points to is read in its own place")
 _SPECIAL = Verdict(SPECIAL, "neither a file nor a folder")
 _LIBRARY = Verdict("system", "the library of this program")
-_MARKS = sys.platform in ("win32", "darwin")
 _KERNEL = Verdict("system", "made up by the system's kernel: no documents")
+_MARKS = sys.platform in ("win32", "darwin")
 """Systems that mark files as hidden, or as lying in the cloud."""
 
 
@@ -233,7 +234,8 @@ class _Walk:
         is_folder = stat.S_ISDIR(status.st_mode)
         if stat.S_ISLNK(status.st_mode):
             self._leave_out(path, False, _LINK)
-        elif (verdict := self._rules.judge(above, name, inside_of(self._root, parent), is_folder)) is not None:
+        elif (verdict := self._rules.judge_at(above, parent, name, inside_of(self._root, parent), is_folder)) \
+                is not None:
             self._leave_out(path, is_folder, verdict)
         elif _MARKS and self._is_hidden(status):
             self._leave_out(path, is_folder, MARKED_HIDDEN)
@@ -265,6 +267,8 @@ class _Walk:
                     continue
                 is_folder = entry.is_dir(follow_symlinks=False)
                 verdict = by_name(name, is_folder)
+                if is_folder and (name[:1] == b"." or name == b"tmp"):
+                    verdict = in_maildir(current, name, verdict)
                 if verdict is None:
                     verdict = by_pattern(stack, name, inside, is_folder)
                 elif verdict.reason == "hidden" and name.endswith(b".icloud") and not is_folder:
