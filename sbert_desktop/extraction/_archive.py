@@ -128,9 +128,9 @@ def read_unknown(source: Source) -> ExtractedText:
     """Says of an archive that no free library unpacks what to do.
 
     Raises:
-        ExtractionError: ``needs-program``, always.
+        ExtractionError: ``needs-export``, always.
     """
-    raise failure("needs-program", f"Archives of type {(source.suffix or 'rar').upper()} are not read.",
+    raise failure("needs-export", f"Archives of type {(source.suffix or 'rar').upper()} are not read.",
                   "Unpack it, and put the files into the folder.")
 
 

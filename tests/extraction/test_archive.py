@@ -578,7 +578,7 @@ def test_a_rar_says_what_to_do(tmp_path: Path) -> None:
         found = read(made(tmp_path, name, zipped({"in.rar": data}) if inside else data))
         outcome = found["in.rar" if inside else ""]
         assert isinstance(outcome, Problem)
-        assert outcome.code == "needs-program"
+        assert outcome.code == "needs-export"
         assert "RAR" in outcome.message
         assert "Unpack it" in outcome.hint
 
