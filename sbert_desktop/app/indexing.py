@@ -8,6 +8,7 @@ looked after between two steps, so that they are found within seconds also while
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -266,7 +267,7 @@ class _Run:
         records = self._records(folders)
         if request.partial:
             return self._find_below(writer, records, (*request.only, *request.retry), self._retry())
-        how = Looking(request.confirm_removals, programs=self._programs_came(records))
+        how = Looking(request.confirm_removals, self._limits_raised(), programs=self._programs_came(records))
         return [look(self._session, writer, record, self._context, self._tally, how) for record in records]
 
     def _find_below(
@@ -288,6 +289,20 @@ class _Run:
         """Says whether files wait for LibreOffice, and it is here; asked only when some do."""
         waiting = any(record.code == "needs-program" and not record.ignored for record in self._library.problems())
         return bool(waiting and records and find_programs(self._session).libreoffice)
+
+    def _limits_raised(self) -> frozenset[bytes]:
+        """Gives the files that took longer, or more memory, than a limit that is higher now."""
+        from sbert_desktop.extraction import limit_told
+
+        settings = self._session.settings
+        limits = {"timed-out": settings.number("reading.time_limit"),
+                  "too-much-memory": settings.number("reading.memory_limit")}  # fmt: skip
+        stopped = self._library.problems(codes=tuple(limits))
+        return frozenset(
+            os.fsencode(record.path)
+            for record in stopped
+            if not record.ignored and (limit_told(record.message) or math.inf) < limits[record.code]
+        )
 
     # ------------------------------------------------------------- files
 

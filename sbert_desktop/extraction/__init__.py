@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sbert_desktop.extraction._extract import FILE_LIMIT, extract
 from sbert_desktop.extraction._language import detect_language
+from sbert_desktop.extraction._paging import limit_told
 from sbert_desktop.extraction._pool import ExtractionPool
 from sbert_desktop.extraction._registry import SUPPORTED, format_of
 from sbert_desktop.extraction._sentences import sentences
@@ -25,6 +26,7 @@ __all__ = [
     "detect_language",
     "extract",
     "format_of",
+    "limit_told",
     "sentences",
     "split",
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from sbert_desktop.domain import ExtractedText, Listing, Problem, SourceFile
 from sbert_desktop.errors import JobError
 from sbert_desktop.extraction._codec import decode_document, decode_problem, encode_problem
+from sbert_desktop.extraction._problems import problem
 
 SERIES_DEATHS = 10  # members of one file that end a child: then the rest of it is left
 _PAGE_MEMBERS = 200
@@ -29,6 +31,36 @@ class Page:
     place: list[object] | None = None
     alone: list[SourceFile] = field(default_factory=list)
     ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits in force: seconds and MB; problems that they made say how high they were.
+
+    Whoever reads the list sees it, and so does the program once a limit was raised: see :func:`limit_told`.
+    """
+
+    seconds: float
+    megabytes: int
+
+    def told(self, outcome: Outcome) -> Outcome:
+        """Gives a result with the limit in the words of its problems."""
+        if isinstance(outcome, Problem):
+            return self._told(outcome)
+        if isinstance(outcome, Listing) and outcome.problems:
+            return replace(outcome, problems=tuple(map(self._told, outcome.problems)))
+        return outcome
+
+    def _told(self, entry: Problem) -> Problem:
+        limit = {"timed-out": f"{self.seconds:g} s", "too-much-memory": f"{self.megabytes} MB"}.get(entry.code)
+        usual = limit is not None and entry.message == problem(entry.code).message
+        return replace(entry, message=f"{entry.message.rstrip('.')} of {limit}.") if usual else entry
+
+
+def limit_told(message: str) -> float | None:
+    """Gives the limit that a problem's message names, in seconds or MB; None where it names none."""
+    match = re.search(r" than the limit of ([0-9.]{1,12}) (?:s|MB)\.$", message)
+    return float(match[1]) if match else None
 
 
 class SeriesState:

@@ -17,7 +17,7 @@ from sbert_desktop.domain import Child, ExtractedText, JobContext, Problem, Sour
 from sbert_desktop.errors import Cancelled, JobError
 from sbert_desktop.extraction._extract import FILE_LIMIT
 from sbert_desktop.extraction._limits import MEMORY_MB
-from sbert_desktop.extraction._paging import Page, Result, SeriesState, page_of, seen_as
+from sbert_desktop.extraction._paging import Limits, Page, Result, SeriesState, page_of, seen_as
 from sbert_desktop.extraction._parts import PART
 from sbert_desktop.extraction._problems import problem, problem_of_child
 from sbert_desktop.extraction._registry import BY_NAME, FORMATS, SUPPORTED
@@ -83,6 +83,7 @@ class ExtractionPool:
         self._size_limit = size_limit
         self._known = known
         self._password = password
+        self._limits = Limits(time_limit, memory_limit // (1024 * 1024))
         self.recycle_after = recycle_after
         self._seats = [_Seat() for _ in range(max(1, size))]
         self._lock = threading.Lock()
@@ -153,6 +154,11 @@ class ExtractionPool:
 
     def read(self, seat: _Seat, batch: list[SourceFile]) -> Generator[list[Result], None, None]:
         """Reads a batch; one that kills its child is tried again file by file, as are long series."""
+        with closing(self._read(seat, batch)) as pages:
+            for results in pages:
+                yield [(file, self._limits.told(outcome)) for file, outcome in results]
+
+    def _read(self, seat: _Seat, batch: list[SourceFile]) -> Generator[list[Result], None, None]:
         alone = batch
         if len(batch) > 1:
             try:

@@ -9,7 +9,7 @@ from sbert_desktop.app.indexing import IndexRequest, run_index
 from sbert_desktop.app.overview import library_view, problem_views
 from sbert_desktop.app.reading import read_files
 from sbert_desktop.app.searching import run_search
-from sbert_desktop.domain import Mode, Query
+from sbert_desktop.domain import Mode, Problem, Query, SourceFile
 from sbert_desktop.jobs import NullContext
 
 
@@ -128,3 +128,23 @@ def test_container_that_a_kill_cut_short_is_completed(session, folder):
     assert found(session, "ferry") == [("box.zip", "a.txt")]
     report = index(session)
     assert (report.changed, report.documents, report.encoded_passages) == (1, 8, 0)
+
+
+def test_what_went_over_a_limit_is_tried_again_once_that_limit_was_raised(session, folder):
+    path = folder / "slow.txt"
+    path.write_text("The heron waits in the reeds.")
+    index(session, folder)
+    record = session.library.folders()[0]
+    file = source_of(path)
+    for told, again in (("30 s", True), ("60 s", False), ("90 s", False)):
+        problem = Problem("timed-out", f"Reading the file took longer than the limit of {told}.", "")
+        with session.library.writer() as writer:
+            writer.put(record.id, file, None, (), (problem,))
+            writer.commit()
+        index(session)
+        assert (found(session, "heron") != []) is again, told
+
+
+def source_of(path):
+    status = path.stat()
+    return SourceFile(path, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)

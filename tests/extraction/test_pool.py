@@ -11,7 +11,8 @@ import pytest
 
 from sbert_desktop.domain import ExtractedText, Problem, SourceFile
 from sbert_desktop.errors import Cancelled, JobError
-from sbert_desktop.extraction import ExtractionPool, _pool
+from sbert_desktop.extraction import ExtractionPool, _paging, _pool, limit_told
+from sbert_desktop.extraction._problems import problem
 from tests.extraction.conftest import Context, NearChild, ScriptChild, make_pdf, source
 
 
@@ -314,3 +315,15 @@ def test_a_crash_is_tried_once_more_as_the_child_may_have_been_ended_from_outsid
 
 def test_the_window_of_a_run_holds_few_batches() -> None:
     assert _pool._BATCH_FILES * 3 * 2 <= 200
+
+
+def test_a_limit_that_was_reached_is_told_and_can_be_read_from_the_words(tmp_path: Path) -> None:
+    found = outcomes(ExtractionPool(ScriptChild, 1, time_limit=1.5), [add(tmp_path, "hang.pdf")])
+    stopped = found["hang.pdf"]
+    assert isinstance(stopped, Problem)
+    assert stopped.message == "Reading the file took longer than the limit of 1.5 s."
+    assert limit_told(stopped.message) == 1.5
+    assert limit_told("Reading the file took longer than the limit.") is None
+    memory = _paging.Limits(1.0, 2048).told(problem("too-much-memory"))
+    assert isinstance(memory, Problem)
+    assert limit_told(memory.message) == 2048
