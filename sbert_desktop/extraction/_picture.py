@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from sbert_desktop.domain import ExtractedText
 from sbert_desktop.errors import ExtractionError
@@ -50,7 +50,7 @@ def read(source: Source) -> ExtractedText:
         ExtractionError: ``picture`` when nothing was written into it, ``damaged`` or ``too-large``.
     """
     out = TextBuilder("picture")
-    with opened(source.data) as picture:
+    with source.stream() as stream, opened(stream) as picture:  # its head alone: photos are many and large
         describe(picture, out)
     document = out.finish()
     if not document.text:
@@ -66,7 +66,7 @@ def is_picture(data: bytes) -> bool:
 
 
 @contextmanager
-def opened(data: bytes) -> Iterator[Image]:
+def opened(data: bytes | BinaryIO) -> Iterator[Image]:
     """Opens a picture without reading its pixels yet.
 
     Raises:
@@ -77,7 +77,8 @@ def opened(data: bytes) -> Iterator[Image]:
     for name in _PLUGINS:
         import_module(f"PIL.{name}ImagePlugin")
     formats = [name.upper() for name in _PLUGINS]
-    if data[4:8] == b"ftyp":
+    stream = io.BytesIO(data) if isinstance(data, bytes) else data
+    if stream.read(8)[4:] == b"ftyp":
         import pi_heif
 
         pi_heif.register_heif_opener(thumbnails=False)
@@ -86,7 +87,8 @@ def opened(data: bytes) -> Iterator[Image]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            picture = Image.open(io.BytesIO(data), formats=formats)
+            stream.seek(0)
+            picture = Image.open(stream, formats=formats)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_large() from error
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
