@@ -280,3 +280,24 @@ def test_a_real_heic_is_decoded_and_its_description_read(tmp_path: Path) -> None
     left, right = shown.getpixel((20, 100)), shown.getpixel((300, 100))
     assert min(left) > 230
     assert right[0] > 170 > 80 > right[1]
+
+
+def test_of_a_photo_only_the_head_is_read_for_its_words(tmp_path: Path) -> None:
+    import os
+
+    from PIL import Image
+
+    from sbert_desktop.extraction._picture import read
+    from sbert_desktop.extraction._source import Source
+
+    exif = Image.Exif()
+    exif[0x010E] = "A boat on the lake"
+    Image.effect_noise((900, 900), 80).save(tmp_path / "a.jpg", exif=exif, quality=95)
+    descriptor = os.open(tmp_path / "a.jpg", os.O_RDONLY)
+    try:
+        os.truncate(tmp_path / "a.jpg", 100_000)
+        source = Source("a.jpg", file=descriptor)
+        assert "A boat on the lake" in read(source).text
+        assert source._data is None
+    finally:
+        os.close(descriptor)
