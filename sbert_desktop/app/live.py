@@ -172,7 +172,9 @@ class Live:
         return errand.wait(context)
 
     def _run_errands(self, context: JobContext) -> object:
-        with self._session.library.writer(check=context.check) as writer:
+        with self._session.library.writer(
+            on_wait=lambda holder: context.progress(f"Waiting for {holder}", 0, None), check=context.check
+        ) as writer:
             self._waiting.run_errands(writer)
         return None
 

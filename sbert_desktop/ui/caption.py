@@ -42,7 +42,7 @@ class CaptionSheet(Sheet):
         self._old = ""
         self._done: Callable[[], object] | None = None
         self._latest = Latest(desk.bridge)
-        self.title = Label("Caption or transcript", role="page_title", object_name="caption_title")
+        self.title = Label("Caption or transcript", role="page_title", wrap=True, object_name="caption_title")
         self.file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle, tone="muted", object_name="caption_file")
         self.text = QPlainTextEdit()
         name(self.text, "caption_text", "Caption or transcript", HINT)

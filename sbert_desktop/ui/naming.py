@@ -43,6 +43,11 @@ def file_words(path: Path, member: str = "") -> str:
     return f"{own} / {member_words(member)}" if member else own
 
 
+def in_title(words: str, most: int = 48) -> str:
+    """Gives a name short enough for a title that wraps; one of 255 letters would run out of the sheet."""
+    return words if len(words) <= most else f"{words[: most // 2]}…{words[-(most // 2 - 1) :]}"
+
+
 def kind_of(path: Path, member: str = "") -> str:
     """Gives the suffix that says what a file, or a member of one, is: ``pdf``; "" for none."""
     own = member.rpartition("/")[2] if member else path.name

@@ -70,7 +70,8 @@ class Sheet(QWidget):
         host = self.parentWidget()
         assert host is not None
         self.setGeometry(host.rect())
-        width = min(self._width, host.width() - 48)
+        grown = self._width * (100 + max(0, theme.text_scale - 100) // 2) // 100  # large text needs a wider card
+        width = min(grown, host.width() - 48)
         self.card.setFixedWidth(width)
         layout = self.card.layout()
         assert layout is not None

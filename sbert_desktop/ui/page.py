@@ -166,6 +166,7 @@ class Desk(QObject):
         self._first.timeout.connect(self._show_beginning)
         bridge.listen("index", on_started=self._on_index_started, on_progress=self._on_index_phase,
                       on_partial=self._on_index_partial, on_finished=self._on_index_finished)
+        bridge.listen("errand", on_progress=self._on_errand_waits)
         # the program also refreshes by itself, when the model is ready or something is to be noticed
         for kind in ("refresh", "remove"):
             bridge.listen(kind, on_finished=self._on_view_finished)
@@ -289,6 +290,11 @@ class Desk(QObject):
             self._show_beginning()
         elif self.index_progress is not None:
             self._take_progress(replace(self.index_progress, note=note))
+
+    def _on_errand_waits(self, progress: Progress) -> None:
+        # else a click would seem to do nothing while another program writes to this library
+        if progress.total is None and progress.phase:
+            self.toast(f"{progress.phase}, which writes to this library")
 
     def _on_index_partial(self, result: object) -> None:
         if isinstance(result, LibraryView):

@@ -7,15 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
 from sbert_desktop.domain import PICTURE, Failure
+from sbert_desktop.ui.caption import edit_caption
 from sbert_desktop.ui.library.causes import CAUSES, cause_words
 from sbert_desktop.ui.library.page import PROBLEMS
 from sbert_desktop.ui.library.problem_rows import Wanted, causes_of, filtered, make_rows, summary
 from sbert_desktop.ui.naming import file_words, kind_of, member_words, quick_path
+from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import Button, tag_width
 from tests.ui.conftest import fake
 from tests.ui.fake_app import HOME, FakeApp, many_problems, problems
 
@@ -388,3 +391,26 @@ def test_fifty_thousand_rows_never_hold_the_window_up(open_tab, qtbot, settings)
     # seconds that the window's own thread worked between two turns of its loop: choosing all rows is the longest
     print(f"longest work at a stretch {1000 * max(gaps):.0f} ms")
     assert max(gaps) < 0.6
+
+
+def test_large_text_in_a_small_window_cuts_nothing_off(open_tab, qtbot) -> None:
+    window, tab = open_tab(size=(960, 640))
+    window.desk.settings.set("appearance.text_scale", 200)
+    qtbot.waitUntil(lambda: theme.text_scale == 200)
+    window.resize(960, 640)
+    choose(tab, "no-text-layer", member=True)
+    qtbot.wait(50)
+    for part in (tab.head, tab.detail):
+        inside = [w for w in part.findChildren(Button) + tab.causes.chips if w.isVisible() and part.isAncestorOf(w)]
+        assert inside
+        for widget in inside:
+            rect = QRect(widget.mapTo(part, QPoint(0, 0)), widget.size())
+            assert part.rect().contains(rect), widget.objectName()
+        assert part.height() >= part.minimumSizeHint().height()
+    column = next(at for at, each in enumerate(tab.table.rows_model.columns) if each.tag)
+    assert tab.table.columnWidth(column) >= tag_width("In part") + 16
+    sheet = edit_caption(window, window.desk, HOME / "a.pdf")
+    qtbot.wait(50)
+    assert sheet.title.height() >= sheet.title.heightForWidth(sheet.title.width())
+    assert sheet.title.wordWrap()
+    sheet.close_sheet()

@@ -334,3 +334,12 @@ def test_a_hostile_name_is_shown_letter_by_letter_in_the_sheets(library_window, 
                 assert widget.textFormat() == Qt.TextFormat.PlainText
                 assert "\u202e" not in widget.text(), widget.objectName()
         sheet.close_sheet()
+
+
+def test_the_title_of_the_rules_stays_in_the_sheet_whatever_the_folder_is_called(library_window) -> None:
+    window = library_window()
+    view = window.desk.library.folders[0]
+    sheet = edit_rules(window, window.desk, replace(view, path=HOME / ("n" * 255)))
+    assert sheet.title.minimumSizeHint().width() <= sheet.card.width() - 48
+    assert sheet.title.text().startswith("What is read in nnn")
+    sheet.close_sheet()

@@ -495,3 +495,12 @@ def test_a_message_does_not_cover_the_buttons_for_problems(make_window, qtbot) -
     page.tabs.setCurrentIndex(0)
     window.desk.toast("Elsewhere it stands at the foot")
     assert window.toast.geometry().bottom() > top
+
+
+def test_a_change_that_waits_for_another_program_says_so(make_window, qtbot) -> None:
+    window = make_window()
+    job = JobId("errand-1")
+    window.bridge.post(Started(job, "errand"))
+    window.bridge.post(Progress(job, "Waiting for process 4711 on lamp", 0, None))
+    qtbot.waitUntil(lambda: window.toast.label.full_text() ==
+                    "Waiting for process 4711 on lamp, which writes to this library")

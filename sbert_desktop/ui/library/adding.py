@@ -57,7 +57,7 @@ class AddSheet(Sheet):
         self._desk = desk
         self._paths: tuple[Path, ...] = ()
         self._latest = Latest(desk.bridge)
-        self.title = Label("Add folder", role="page_title", object_name="add_title")
+        self.title = Label("Add folder", role="page_title", wrap=True, object_name="add_title")
         self.column.addWidget(self.title)
         self.paths_label = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle, tone="muted", object_name="add_paths")
         self.column.addWidget(self.paths_label)

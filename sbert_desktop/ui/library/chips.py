@@ -14,6 +14,7 @@ from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Chip, FlowLayout, KeyboardFocus, menu, name, no_mnemonic, paint_box, paint_focus
 
 SHOWN = 6  # more than these wrap into lines that nobody reads
+SHOWN_LARGE = 3  # the same in large text: a second line would take the list's room in a small window
 
 
 class CountChip(KeyboardFocus, QToolButton):
@@ -78,6 +79,7 @@ class ChipRow(QWidget):
         name(self, object_name, accessible)
         self._value = ""
         self._rest: list[tuple[str, int]] = []
+        self._counts: tuple[tuple[str, int], ...] = ()
         self.flow = FlowLayout(self, gap=8)
         self.chips = [CountChip(f"{object_name}_{at}") for at in range(SHOWN)]
         for at, chip in enumerate(self.chips):
@@ -93,6 +95,7 @@ class ChipRow(QWidget):
         self.more.cleared.connect(lambda: self._choose(""))
         self.flow.addWidget(self.more)
         self.more.hide()
+        theme.themeChanged.connect(self._on_theme)
         policy = self.sizePolicy()
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -111,14 +114,18 @@ class ChipRow(QWidget):
         known = {word for word, _ in counts}
         if self._value and self._value not in known:
             counts = [*counts, (self._value, 0)]
-        head = list(counts) if len(counts) <= SHOWN + 1 else list(counts[:SHOWN])
-        head, self._rest = head[:SHOWN], list(counts[len(head[:SHOWN]) :])
+        self._counts = tuple(counts)
+        most = SHOWN if theme.text_scale <= 140 else SHOWN_LARGE
+        head, self._rest = list(counts[:most]), list(counts[most:])
         for at, chip in enumerate(self.chips):
             chip.setVisible(at < len(head))
             if at < len(head):
                 chip.set_texts(*head[at])
         self.more.setVisible(bool(self._rest))
         self._show()
+
+    def _on_theme(self) -> None:
+        self.set_counts(self._counts)
 
     def _show(self) -> None:
         for chip in self.chips:

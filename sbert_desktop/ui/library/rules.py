@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLay
 from sbert_desktop.app.views import FolderView
 from sbert_desktop.domain import FolderRules, short_path
 from sbert_desktop.ui.library.causes import title_of_folder
-from sbert_desktop.ui.naming import quick_path
+from sbert_desktop.ui.naming import in_title, quick_path
 from sbert_desktop.ui.overlay import Sheet
 from sbert_desktop.ui.page import Desk
 from sbert_desktop.ui.theme import theme
@@ -97,7 +97,7 @@ class RulesSheet(Sheet):
         name(self, "rules_sheet", "Rules of a folder")
         self._desk = desk
         self._folder: FolderView | None = None
-        self.title = Label("Rules", role="page_title", object_name="rules_title")
+        self.title = Label("Rules", role="page_title", wrap=True, object_name="rules_title")
         self.place_label = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle, tone="muted", object_name="rules_folder")
         self.column.addWidget(self.title)
         self.column.addWidget(self.place_label)
@@ -159,7 +159,7 @@ class RulesSheet(Sheet):
     def edit(self, folder: FolderView) -> None:
         """Shows the rules of a folder."""
         self._folder = folder
-        self.title.setText(f"What is read in {title_of_folder(folder.path)}")
+        self.title.setText(f"What is read in {in_title(title_of_folder(folder.path))}")
         self.place_label.set_full_text(short_path(folder.path))
         setting = "read" if self._desk.settings.flag("indexing.hidden") else "leave out"
         self.hidden.clear()

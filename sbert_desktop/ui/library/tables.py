@@ -330,6 +330,9 @@ class Table(KeyboardFocus, QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._share_width()
+        row, before = self.visualRect(self.currentIndex()), event.oldSize().height()
+        if row.isValid() and 0 <= row.top() < before and row.bottom() > self.viewport().height():
+            self.scrollTo(self.currentIndex())  # what is below the table grew over the row that was chosen
 
     def _fit(self) -> None:
         self.verticalHeader().setDefaultSectionSize(theme.height(32, padding=12))
@@ -351,7 +354,8 @@ class Table(KeyboardFocus, QTableView):
         left = room
         for at, column in enumerate(columns):
             if column.width:
-                width = max(56, int(column.width * grow * share))
+                whole = tag_width("Ignored") + 16 if column.tag else 56  # a tag that is cut off says nothing
+                width = max(whole, int(column.width * grow * share))
                 head.resizeSection(at, width)
                 left -= width
         for at, column in enumerate(columns):

@@ -41,7 +41,7 @@ class PasswordSheet(Sheet):
         self._path, self._member = Path(), ""
         self._kept: Callable[[], object] | None = None
         self._latest = Latest(desk.bridge)
-        self.title = Label("Enter password", role="page_title", object_name="password_title")
+        self.title = Label("Enter password", role="page_title", wrap=True, object_name="password_title")
         self.file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle, tone="muted", object_name="password_file")
         self.column.addWidget(self.title)
         self.column.addWidget(self.file)
