@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Protocol, cast
 
-from sbert_desktop.domain import BlockKind, ExtractedText
+from sbert_desktop.domain import BlockKind, ExtractedText, Problem
 from sbert_desktop.errors import ExtractionError
 from sbert_desktop.extraction._builder import TextBuilder
-from sbert_desktop.extraction._container import Member, Members, MembersOf
+from sbert_desktop.extraction._container import Member, Members, MembersOf, Remainder
 from sbert_desktop.extraction._dates import parse_date
 from sbert_desktop.extraction._normalise import one_line
 from sbert_desktop.extraction._pdf_layout import Boxes, Line, Page, in_reading_order, read_lines
-from sbert_desktop.extraction._pdf_notes import Notes, attachments_of, outline_of
+from sbert_desktop.extraction._pdf_notes import Notes, attachments_of, embedded_in, outline_of
 from sbert_desktop.extraction._pdf_text import DocumentWriter, Note
-from sbert_desktop.extraction._problems import failure
+from sbert_desktop.extraction._problems import failure, problem_of
 from sbert_desktop.extraction._source import Source
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -128,13 +128,15 @@ def read_with(data: bytes, password: str | None, recogniser: Recogniser | None =
 
 
 def members_of(source: Source) -> MembersOf | None:
-    """Gives the generator that reads a PDF of thousands of pages in parts; None for one that is read as a whole.
+    """Gives the generator for a PDF of thousands of pages, or with attachments; None for one that is one document.
 
-    Limits of time hold for each part then, and each is found as soon as it was read.
+    The first is read in parts: limits of time hold for each part then, and each is found as soon as it was read.
     """
     try:
         with opened(source.data, source.password) as document:
-            return _members if len(document) > _WHOLE else None
+            if len(document) > _WHOLE:
+                return _members
+            return _with_attachments if embedded_in(document) else None
     except ExtractionError:  # said when it is read
         return None
 
@@ -146,6 +148,26 @@ def _members(source: Source, cursor: str) -> Members:
         for number, start in enumerate(range(0, count, _PART), 1):
             yield Member(f"part {number}", load=partial(_read_part, document, start, min(count, start + _PART), title))
     return None
+
+
+def _with_attachments(source: Source, cursor: str) -> Members:
+    """Gives the pages as the file's own text, then what is attached."""
+    problems: tuple[Problem, ...] = ()
+    with opened(source.data, source.password) as document:
+        try:
+            yield Member("", document=_read_pages(document, 0, len(document), None))
+        except ExtractionError as error:
+            problems = (problem_of(error),)
+        for name, load in embedded_in(document):
+            source.budget.count_member()
+            yield Member(name or "attachment", load=partial(_counted, source, load))
+    return Remainder(problems)
+
+
+def _counted(source: Source, load: Callable[[], bytes]) -> bytes:
+    data = load()
+    source.budget.count(len(data))
+    return data
 
 
 def _read_part(document: _Pdf, start: int, stop: int, title: list[str]) -> ExtractedText:

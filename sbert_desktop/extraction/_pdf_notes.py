@@ -9,12 +9,14 @@ from typing import Any
 
 from sbert_desktop.extraction._normalise import one_line
 from sbert_desktop.extraction._pdf_text import Note, Outline, squeezed
+from sbert_desktop.extraction._problems import failure
 
 _MOST_TITLES = 20_000
 _MOST_NOTES = 2_000  # per page
 _DEEPEST = 8
 _LONGEST = 100_000  # characters of one comment or field
 _MOST_ATTACHMENTS = 200
+_LARGEST_ATTACHMENT = 256 * 1024 * 1024
 
 
 def outline_of(document: object) -> Outline:
@@ -105,6 +107,34 @@ class Notes:
         self._fields.add((name, value))
         label = label or (name if "[" not in name and "." not in name else "")
         return f"{label}: {value}" if label else value
+
+
+def embedded_in(document: object) -> list[tuple[str, Callable[[], bytes]]]:
+    """Gives the files that lie inside a PDF: name, and what gives the bytes while the document is open."""
+    import pypdfium2.raw as pdfium
+
+    found: list[tuple[str, Callable[[], bytes]]] = []
+    for index in range(min(_MOST_ATTACHMENTS, int(pdfium.FPDFDoc_GetAttachmentCount(document)))):
+        attachment = pdfium.FPDFDoc_GetAttachment(document, index)
+        if attachment:
+            name = one_line(_wide(partial(pdfium.FPDFAttachment_GetName, attachment)))
+            found.append((name, partial(_bytes_of, attachment)))
+    return found
+
+
+def _bytes_of(attachment: object) -> bytes:
+    import pypdfium2.raw as pdfium
+
+    length = ctypes.c_ulong()
+    if not pdfium.FPDFAttachment_GetFile(attachment, None, 0, length) or not length.value:
+        raise failure("damaged")
+    if length.value > _LARGEST_ATTACHMENT:
+        raise failure("too-large", "The attachment is too large to be read from inside the PDF.",
+                      "Save it as a file of its own.")
+    buffer = ctypes.create_string_buffer(length.value)
+    if not pdfium.FPDFAttachment_GetFile(attachment, buffer, length, length):
+        raise failure("damaged")
+    return buffer.raw[: length.value]
 
 
 def attachments_of(document: object) -> list[str]:

@@ -114,11 +114,16 @@ def find_member(source: Source, name: str, wanted: str) -> Source | ExtractedTex
 def _level(source: Source, name: str) -> _Level | None:
     form = BY_NAME[name]
     opened = form.members() if form.container else streamed(name, source.size)
-    if name == "pdf" and source.size > _LONG_PDF:
+    if name == "pdf" and (source.size > _LONG_PDF or _may_hold_files(source.data)):
         from sbert_desktop.extraction._pdf import members_of
 
         opened = members_of(source)
     return None if opened is None else _Level(source, name, opened, archives=int(name in _ARCHIVES))
+
+
+def _may_hold_files(data: bytes) -> bool:
+    """Tells a small PDF that may have attachments: it says so, or its objects are packed."""
+    return b"/EmbeddedFile" in data or b"/ObjStm" in data
 
 
 def _plain(source: Source, name: str, place: Place | None, refused: Problem | None) -> Entries:

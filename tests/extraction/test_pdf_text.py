@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from sbert_desktop.domain import BlockKind, ExtractedText
+from sbert_desktop.domain import BlockKind, ExtractedText, Listing, Problem
 from sbert_desktop.errors import ExtractionError
-from sbert_desktop.extraction import _pdf, _series, extract
+from sbert_desktop.extraction import ExtractionPool, _pdf, _series, extract
 from sbert_desktop.extraction._codec import decode_document
 from sbert_desktop.extraction._extract import extract_bytes
 from sbert_desktop.extraction._pdf import opened
 from sbert_desktop.extraction._pdf_layout import Page
 from sbert_desktop.extraction._pdf_text import DocumentWriter, Note
 from sbert_desktop.extraction.child import make_handler
+from tests.extraction.conftest import Context, NearChild, source
 from tests.extraction.pdf_parts import Item, large_pdf, pdf_of, pdf_of_signs, scan_of, shown
 
 
@@ -225,3 +226,51 @@ def test_a_pdf_of_thousands_of_pages_comes_in_parts_with_the_pages_of_the_file(
     assert isinstance(results, list)
     assert len(results) == 1
     assert "document" in results[0]
+
+
+# ---------------------------------------------------------------- attachments
+
+
+def with_attachments(text: list[str], **attached: bytes) -> bytes:
+    extra, names = [], b""
+    for name, data in attached.items():
+        at = 3 + len(extra)
+        full = name.replace("_", ".").encode()
+        names += b"(%s) %d 0 R " % (full, at)
+        extra += [b"<< /Type /Filespec /F (%s) /UF (%s) /EF << /F %d 0 R >> >>" % (full, full, at + 1),
+                  b"<< /Type /EmbeddedFile /Length %d >>\nstream\n%s\nendstream" % (len(data), data)]
+    return pdf_of([shown(lines(text))], catalog=b"/Names << /EmbeddedFiles << /Names [%s] >> >>" % names,
+                  extra=tuple(extra))
+
+
+def test_attached_files_are_members_and_the_pages_stay_the_files_own_text(tmp_path: Path) -> None:
+    inner = with_attachments(["An inner page."], deep_txt=b"the deepest words")
+    path = tmp_path / "a.pdf"
+    path.write_bytes(with_attachments(["See the table attached."], a_csv=b"name,town\nAnna,Rome\n", b_txt=b"more words",
+                                      c_pdf=inner, d_exe=b"MZ\x00\x01"))
+    pool = ExtractionPool(NearChild, 1)
+    results = {file.member: outcome for file, outcome in pool.results([source(path)], Context())}
+    pool.close()
+    assert list(results) == ["a.csv", "b.txt", "c.pdf", "c.pdf/deep.txt", "d.exe", ""]
+    listing, table, deep = results[""], results["a.csv"], results["c.pdf/deep.txt"]
+    assert isinstance(listing, Listing)
+    assert listing.document is not None
+    assert listing.document.text.startswith("See the table attached.")
+    assert listing.document.blocks[0].page == 1
+    assert isinstance(table, ExtractedText)
+    assert "Anna\tRome" in table.text
+    assert isinstance(deep, ExtractedText)
+    assert deep.text == "the deepest words"
+    assert isinstance(results["d.exe"], Problem)
+
+
+def test_attachments_of_pages_without_text_are_read_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(with_attachments([], a_txt=b"words of the attachment"))
+    pool = ExtractionPool(NearChild, 1)
+    results = {file.member: outcome for file, outcome in pool.results([source(path)], Context())}
+    pool.close()
+    attached, listing = results["a.txt"], results[""]
+    assert isinstance(attached, ExtractedText)
+    assert isinstance(listing, Listing)
+    assert [(entry.code, entry.partial) for entry in listing.problems] == [("empty", True)]
