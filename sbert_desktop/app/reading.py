@@ -23,7 +23,8 @@ _JOINED = 20_000_000
 class Read:
     """What one file, or one member of a container, gave.
 
-    ``members``: how many results of the container came before; its text is its own one and theirs, joined.
+    ``members``: how many results of the container came before; its text is its own one (``own``: that alone,
+    what a mail says) and theirs, joined.
     """
 
     path: Path
@@ -31,6 +32,7 @@ class Read:
     problems: tuple[Problem, ...] = ()
     member: str = ""
     members: int = 0
+    own: str = ""
 
 
 def read_files(session: Session, paths: Sequence[Path], context: JobContext) -> Iterator[Read]:
@@ -70,7 +72,8 @@ def read_files(session: Session, paths: Sequence[Path], context: JobContext) -> 
 
 def _read_of(file: SourceFile, outcome: Outcome, before: Sequence[Read]) -> Read:
     if isinstance(outcome, Listing):
-        return Read(file.path, _joined(outcome, before), outcome.problems, members=len(before))
+        own = outcome.document.text if outcome.document is not None else ""
+        return Read(file.path, _joined(outcome, before), outcome.problems, members=len(before), own=own)
     if isinstance(outcome, ExtractedText):
         return Read(file.path, outcome, outcome.problems, file.member)
     return Read(file.path, None, (outcome,) if outcome is not None else (), file.member, len(before))

@@ -181,6 +181,8 @@ def _print_read(read: Read) -> None:
         output.line(f"!! {problem.message} {problem.hint}".rstrip())
     if read.members:
         output.line(f"{read.members:,} members, shown above.")
+        if read.own:
+            output.line(read.own)
     elif text:
         output.line(text.text)
 

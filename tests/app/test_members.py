@@ -145,6 +145,24 @@ def test_what_went_over_a_limit_is_tried_again_once_that_limit_was_raised(sessio
         assert (found(session, "heron") != []) is again, told
 
 
+def test_extract_shows_what_a_mail_itself_says_in_its_own_entry(session, folder, capsys):
+    from email.message import EmailMessage
+
+    from sbert_desktop.cli._commands import _print_read
+
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "a@example.org", "b@example.org", "Greetings"
+    mail.set_content("The kettle sings.")
+    mail.add_attachment(b"The anchor holds.", maintype="text", subtype="plain", filename="note.txt")
+    (folder / "mail.eml").write_bytes(mail.as_bytes())
+    for read in read_files(session, [folder / "mail.eml"], NullContext()):
+        _print_read(read)
+    shown = capsys.readouterr().out
+    assert shown.count("The anchor holds.") == 1
+    assert shown.count("The kettle sings.") == 1
+    assert shown.index("members, shown above") < shown.index("The kettle sings.")
+
+
 def source_of(path):
     status = path.stat()
     return SourceFile(path, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
