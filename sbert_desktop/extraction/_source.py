@@ -68,15 +68,19 @@ class Source:
         if self._data is not None:
             return io.BytesIO(self._data)
         assert self._file is not None
-        return cast(BinaryIO, io.BufferedReader(_Reading(self._file), 1 << 16))
+        return cast(BinaryIO, io.BufferedReader(_Reading(self._file, self._size), 1 << 16))
 
 
 class _Reading(io.RawIOBase):
-    """Reads an open file from its own place, whatever else reads it; closing it leaves the file open."""
+    """Reads an open file from its own place, whatever else reads it; closing it leaves the file open.
 
-    def __init__(self, file: int) -> None:
+    It ends where the file ended when it was opened: a file that grows as fast as it is read has no other end.
+    """
+
+    def __init__(self, file: int, size: int) -> None:
         super().__init__()
         self._file = file
+        self._size = size
         self._at = 0
 
     def readable(self) -> bool:
@@ -91,7 +95,7 @@ class _Reading(io.RawIOBase):
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at}.get(whence)
         if start is None:
-            start = os.fstat(self._file).st_size
+            start = min(self._size, os.fstat(self._file).st_size)
         if start + offset < 0:
             raise ValueError("negative seek position")
         self._at = start + offset
@@ -100,7 +104,7 @@ class _Reading(io.RawIOBase):
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         view = memoryview(buffer)
         os.lseek(self._file, self._at, os.SEEK_SET)
-        data = os.read(self._file, len(view))
+        data = os.read(self._file, min(len(view), max(0, self._size - self._at)))
         view[: len(data)] = data
         self._at += len(data)
         return len(data)

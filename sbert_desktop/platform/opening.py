@@ -94,10 +94,13 @@ _RUN_MAGIC = (
 
 def is_program(path: Path) -> bool:
     """Says whether the system might run the file instead of showing it."""
-    if path.suffix.lower().lstrip(".") in _RUN_SUFFIXES:
+    # Windows leaves spaces and dots at the end of a name away
+    if path.name.rstrip(" .").lower().rpartition(".")[2] in _RUN_SUFFIXES and "." in path.name:
         return True
     try:
-        if os.name == "posix" and path.is_file() and os.access(path, os.X_OK) and os.stat(path).st_mode & 0o111:
+        if not path.is_file():
+            return False  # opening a pipe would wait for ever
+        if os.name == "posix" and os.access(path, os.X_OK) and os.stat(path).st_mode & 0o111:
             return True
         with open(path, "rb") as stream:
             head = stream.read(64)

@@ -415,3 +415,16 @@ def test_a_plain_mail_with_outlooks_suffix_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.msg"
     path.write_text(mail("plain"))
     assert extract(path).title == "plain"
+
+
+def test_a_box_that_grows_while_it_is_read_ends_where_it_ended_when_it_was_opened(tmp_path: Path) -> None:
+    path = tmp_path / "box.mbox"
+    path.write_text(box("one", "two", body="words " * 400_000))
+    names = []
+    with open_file(path) as opened:
+        for member in members(Source(path.name, file=opened.file)):
+            names.append(member.name)
+            assert len(names) < 10, "it runs after its own end"
+            with path.open("a") as stream:
+                stream.write(box(f"later {len(names)}", body="words " * 400_000))
+    assert [name.partition(" ")[2] for name in names] == ["one.eml", "two.eml"]

@@ -34,6 +34,8 @@ def started(monkeypatch):
         "j.command",
         "k.ps1",
         "l.hta",
+        "m.exe ",
+        "n.sh. .",
     ],
 )
 def test_program_suffixes_are_refused(tmp_path, started, name):
@@ -73,3 +75,21 @@ def test_missing_file_is_said(tmp_path, started):
     with pytest.raises(PlatformError) as caught:
         opening.open_file(tmp_path / "gone.txt")
     assert caught.value.code == "file-gone"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+def test_pipe_in_the_place_of_a_document_stops_nobody(tmp_path, started):
+    os.mkfifo(tmp_path / "a.txt")
+    assert not opening.is_program(tmp_path / "a.txt")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names that only POSIX has")
+@pytest.mark.parametrize(
+    "name",
+    [b"\xff\xfe.txt", b"new\nline.txt", b"--help", b"=1+1.txt", b"trail.txt ", b"n" * 251 + b".txt", b"%s;$(x).txt"],
+)
+def test_odd_names_reach_the_opener_as_they_are(tmp_path, started, name):
+    path = tmp_path / os.fsdecode(name)
+    path.write_text("words")
+    opening.open_file(path)
+    assert started == [["/usr/bin/xdg-open", str(path)]]
