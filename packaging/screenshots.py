@@ -9,7 +9,9 @@ indexing, paused, refused, huge, readonly, kinds, bare, calm, failed) canned dat
 
 The pictures of docs/images: a HOME with the sample's folders in Documents and Notes, both indexed, then
 ``--query "when do I get my deposit back" --show tenancy-agreement`` (light), and in dark
-``--query "something is eating my plants at night" --theme dark --only 02-search``.
+``--query "something is eating my plants at night" --theme dark --only 02-search``. library.png is 04-library of
+that library; problems.png is ``--only 05-library-problems --show "Floor plan"`` of another one with files that
+cannot be read: scans, a cut-off document, a locked PDF, a mailbox with a scan attached.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
     from PySide6.QtGui import QImage
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -157,6 +160,8 @@ class Camera:
         for at, name in ((1, "problems"), (2, "left-out"), (3, "recent"), (4, "health")):
             page.tabs.setCurrentIndex(at)
             self.settle(0.5)
+            if name == "problems":
+                self.choose_problem(page.problems.table, self.options.show)
             self.take(f"05-library-{name}")
         page.tabs.setCurrentIndex(0)
         window.show_page("settings")
@@ -320,6 +325,15 @@ class Camera:
                 self.settle(2.0)
                 return
 
+    def choose_problem(self, table, part: str) -> None:
+        """Chooses the first problem whose name holds ``part``."""
+        names = [row.name for row in table.rows_model.rows] if part else []
+        at = next((number for number, each in enumerate(names) if part in each), None)
+        if at is not None:
+            table.selectRow(at)
+            table.setFocus()
+            self.settle(0.2)
+
     # ---- plumbing
 
     def settle(self, seconds: float) -> None:
@@ -349,7 +363,7 @@ class Camera:
 
 
 def few_colours(picture: QImage) -> QImage:
-    """Gives the picture in its 256 most frequent colours: a window is flat, and the file half as large."""
+    """Gives the picture in 256 of its colours: a window is flat, and the file half as large."""
     import numpy as np
     from PySide6.QtCore import Qt
     from PySide6.QtGui import QImage
@@ -357,9 +371,32 @@ def few_colours(picture: QImage) -> QImage:
     plain = picture.convertToFormat(QImage.Format.Format_RGB32)
     pixels = np.frombuffer(plain.constBits(), np.uint32).reshape(plain.height(), -1)[:, : plain.width()]
     colours, counts = np.unique(pixels, return_counts=True)
-    table = [int(colour) for colour in colours[np.argsort(-counts)][:256]]
+    table = [int(colour) for colour in spread_out(colours[np.argsort(-counts)])]
     flags = Qt.ImageConversionFlag.ThresholdDither | Qt.ImageConversionFlag.AvoidDither
     return plain.convertToFormat(QImage.Format.Format_Indexed8, table, flags)
+
+
+def spread_out(colours: np.ndarray, most: int = 256, rare: int = 64) -> np.ndarray:
+    """Chooses the first (most frequent) colours, then those that are least like any chosen: a small icon keeps its own.
+
+    Args:
+        colours: (n,) uint32, 0xAARRGGBB, most frequent first.
+        most: How many are chosen at most.
+        rare: How many of these are chosen for being unlike the others.
+    """
+    import numpy as np
+
+    if len(colours) <= most:
+        return colours
+    parts = np.stack([(colours >> shift) & 0xFF for shift in (16, 8, 0)], axis=1).astype(np.int64)
+    chosen = list(range(most - rare))
+    far = np.full(len(colours), np.iinfo(np.int64).max)
+    for at in chosen:
+        far = np.minimum(far, ((parts - parts[at]) ** 2).sum(axis=1))
+    for _ in range(rare):
+        chosen.append(int(far.argmax()))
+        far = np.minimum(far, ((parts - parts[chosen[-1]]) ** 2).sum(axis=1))
+    return colours[chosen]
 
 
 if __name__ == "__main__":

@@ -414,3 +414,13 @@ def test_large_text_in_a_small_window_cuts_nothing_off(open_tab, qtbot) -> None:
     assert sheet.title.height() >= sheet.title.heightForWidth(sheet.title.width())
     assert sheet.title.wordWrap()
     sheet.close_sheet()
+
+
+def test_the_chosen_row_stays_in_sight_when_the_strip_below_grows(open_tab, qtbot) -> None:
+    _, tab = open_tab()
+    table = tab.table
+    last = table.rowAt(table.viewport().height() - 40)
+    table.selectRow(last)
+    qtbot.wait(20)
+    table.setFixedHeight(table.height() - 60)
+    qtbot.waitUntil(lambda: table.visualRect(table.currentIndex()).bottom() <= table.viewport().height())

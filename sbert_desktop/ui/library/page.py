@@ -141,7 +141,8 @@ class LibraryPage(Page):
         for widget in (self.cards_area, self.problems, self.left_out, self.recent, self.health):
             self.tab_stack.addWidget(widget)
         column.addWidget(self.tab_stack, 1)
-        self.left_out.looked.connect(lambda: self.tabs.set_count(LEFT_OUT, words.count(self.left_out.total() or 0)))
+        self.left_out.looked.connect(lambda: self.tabs.set_count(
+            LEFT_OUT, words.count(self.left_out.total() or 0) if self.left_out.total() else ""))
         self.tabs.currentChanged.connect(self._on_tab_changed)
         return full
 
