@@ -37,9 +37,9 @@ def seconds(name: str, suffix: str, text: str) -> float:
 @pytest.mark.parametrize(("name", "suffix", "piece"), NASTY)
 def test_time_grows_with_the_length_and_not_with_its_square(name: str, suffix: str, piece: str) -> None:
     seconds(name, suffix, piece)
-    short = seconds(name, suffix, piece * (50_000 // len(piece)))
-    long = seconds(name, suffix, piece * (250_000 // len(piece)))
-    assert long < 0.25 + 9 * short, (short, long)  # a square would be 25 times
+    short = seconds(name, suffix, piece * (40_000 // len(piece)))
+    long = seconds(name, suffix, piece * (160_000 // len(piece)))
+    assert long < 0.15 + 7 * short, (short, long)  # a square would be 16 times
     assert long < 3.0
 
 

@@ -129,7 +129,6 @@ def test_what_hangs_is_waited_for_once(names: tuple[str, ...], tmp_path: Path) -
             archive.writestr(name, f"words of {name}")
     allowed: list[float] = []
     pool = ExtractionPool(lambda: TimedChild(allowed), 1, time_limit=3.0)
-    pool._watcher._cpu_limit = 60.0
     results = [(file.member, outcome) for file, outcome in pool.results([source(path)], Context())]
     pool.close()
     problems = {name: outcome.code for name, outcome in results if isinstance(outcome, Problem)}
