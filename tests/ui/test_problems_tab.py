@@ -356,6 +356,7 @@ def test_a_read_only_library_offers_only_what_changes_nothing(open_tab) -> None:
     _, tab = open_tab("readonly")
     choose(tab, "encrypted")
     assert not tab.detail.unlock.isVisible()
+    assert "can only be read" in tab.detail.hint.full_text()  # why the buttons are off
     assert not tab.detail.retry.isEnabled()
     assert not tab.detail.ignore.isEnabled()
     assert tab.open_button.isEnabled()

@@ -28,6 +28,7 @@ class Offer:
     recognise: int = 0
     limit: str = ""
     caption: bool = False
+    read_only: bool = False
 
 
 def offer_for(rows: Sequence[Row], *, read_only: bool = False) -> Offer:
@@ -37,7 +38,7 @@ def offer_for(rows: Sequence[Row], *, read_only: bool = False) -> Offer:
     one = rows[0].problem if len(rows) == 1 else None
     ignored = all(row.problem.ignored for row in rows)
     if read_only:
-        return Offer(open=one is not None)
+        return Offer(open=one is not None, read_only=True)
     limits = {row.limit for row in rows}
     return Offer(
         retry=True,
@@ -99,7 +100,9 @@ class ProblemDetail(Panel):
         elif len(rows) == 1:
             problem = rows[0].problem
             self.title.set_full_text(rows[0].name)
-            self.hint.set_full_text(f"{problem.message} {hint_words(problem)}".strip())
+            help_ = "This library can only be read, so nothing here can be changed." if offer.read_only \
+                else hint_words(problem)
+            self.hint.set_full_text(f"{problem.message} {help_}".strip())
         else:
             causes = list(dict.fromkeys(row.cause for row in rows))
             self.title.set_full_text(f"{words.counted(len(rows), 'file')} chosen")
