@@ -22,7 +22,7 @@ _ARCHIVES = frozenset(("zip", "tar", "gz", "7z"))
 _LONG_PDF = 1_000_000  # bytes; a smaller PDF has no thousands of pages with text
 _DEEPEST = 8  # containers of any kind: mails in mails in archives
 _NAME_LIMIT = 1000
-_NOT_SHOWN = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_NOT_SHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _NOTHING = problem("damaged")
 
 

@@ -552,6 +552,13 @@ def test_mutated_archives_end_in_results_whatever_was_done_to_them(name: str, tm
     assert not [outcome for _, outcome in results if isinstance(outcome, Problem) and outcome.code == "internal"]
 
 
+def test_names_carry_no_signs_that_break_or_turn_a_line() -> None:
+    shown = clean_name("a\x85b\u2028c/cod\u202egpj.exe")
+    assert shown == "a\ufffdb\ufffdc/cod\ufffdgpj.exe"
+    assert clean_name(shown) == shown
+    assert clean_name("\u05d0\u200f.txt") == "\u05d0\u200f.txt"  # a mark that names in Hebrew may need
+
+
 # ---------------------------------------------------------------- zstd, rar, AES
 
 
