@@ -93,7 +93,9 @@ LEFT_OUT = "unknown-type"
 """Code of files of a kind that is not read (music, programs): listed, but not counted as problems."""
 PICTURE = "picture"
 """Code of pictures whose text was not recognised: listed, but not counted as problems either."""
-NOT_COUNTED = frozenset((LEFT_OUT, PICTURE))
+WORDLESS = "wordless"
+"""Code of pictures in which text recognition found no word: listed, not counted, not tried again by itself."""
+NOT_COUNTED = frozenset((LEFT_OUT, PICTURE, WORDLESS))
 """Codes that counts of problems leave out."""
 
 

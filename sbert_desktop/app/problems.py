@@ -110,7 +110,10 @@ def open_locked(session: Session, path: Path, password: str, context: JobContext
         problem = next((p for p in map(_problem_of, items) if p is not None), None)
         message = _WORDS.get(problem.code, problem.message) if problem else "There is no text in this file."
         return Opened(UnlockView(path, False, message, member=member), file)
-    view = UnlockView(path, True, "The password opens this file.", text=whole[:_SHOWN], member=member)
+    known = session.library.problems(codes=["encrypted"])
+    locked = any((record.path, record.member) == (path, member) for record in known)
+    words = "The password opens this file." if locked else "The file could be read."  # no password may be needed
+    view = UnlockView(path, True, words, text=whole[:_SHOWN], member=member)
     return Opened(view, file, tuple(items))
 
 

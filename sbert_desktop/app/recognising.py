@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sbert_desktop.app.asking import ask_for_file, find_programs
 from sbert_desktop.app.feeding import Feeder, Item
 from sbert_desktop.app.session import Session
-from sbert_desktop.domain import PICTURE, FolderId, JobContext, Problem, SourceFile
+from sbert_desktop.domain import PICTURE, WORDLESS, FolderId, JobContext, Problem, SourceFile
 from sbert_desktop.errors import Cancelled
 
 if TYPE_CHECKING:
@@ -21,7 +21,12 @@ SCANNED = frozenset({"no-text-layer", PICTURE})
 """Problems that text recognition may solve."""
 _GRACE = 15.0
 """Seconds beyond the limit that the child stops at by itself, pages it has read kept."""
-_NOTHING = Problem("empty", "Text recognition found no text.", "Add a transcript of your own to make it findable.")
+_HINT = "Add a transcript of your own to make it findable."
+_IN_VAIN = {
+    "no-text-layer": Problem("empty", "Text recognition found no text.", _HINT),
+    PICTURE: Problem(WORDLESS, "Text recognition found no words in this picture.", _HINT),
+}
+"""What stands in place of a problem that recognition did not solve, else it would be tried again in each run."""
 
 
 def scanned_files(
@@ -106,8 +111,8 @@ class _Recogniser:
             seen, outcome = ask_for_file(self._child, header, file, timeout=limit + _GRACE)
             if self._closed:
                 raise Cancelled
-            if isinstance(outcome, Problem) and outcome.code in SCANNED:
-                outcome = _NOTHING  # else it would be tried again in each run
+            if isinstance(outcome, Problem):
+                outcome = _IN_VAIN.get(outcome.code, outcome)
             yield seen, outcome
 
     def close(self) -> None:

@@ -53,6 +53,14 @@ def test_pictures_are_recognised_last_where_the_person_wants_it(session, folder,
     assert found(session, "pelican instead") == []
     index(session, recognise_members=((folder / "box.zip", "inner.png"),), keep_leaving=True)
     assert found(session, "pelican instead") == [("box.zip", "inner.png")]
+    picture(folder / "blank.png", "")
+    report = index(session, folder)
+    report = index(session, recognise=(folder / "blank.png",), keep_leaving=True)
+    assert report.problems == 0  # a photo without words is no problem
+    assert {v.code for v in problem_views(session) if v.path.name == "blank.png"} == {"wordless"}
+    assert index(session, recognise=(folder,), keep_leaving=True).changed == 0  # and is not tried again
+    (folder / "blank.png").unlink()
+    index(session)
     picture(folder / "late.png", "A heron at last")
     assert index(session).added == 1
     assert found(session, "heron") == []

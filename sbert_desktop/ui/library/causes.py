@@ -16,6 +16,7 @@ CAUSES: Final = {
     "encrypted": "Password",
     "no-text-layer": "No text layer",
     "picture": "Picture",
+    "wordless": "Picture without words",
     "empty": "Empty",
     "unreadable": "Cannot be opened",
     "too-large": "Too large",

@@ -12,7 +12,7 @@ from typing import cast
 from PySide6.QtCore import Qt
 
 from sbert_desktop.app.views import ProblemView
-from sbert_desktop.domain import LEFT_OUT, NOT_COUNTED, PICTURE, short_path
+from sbert_desktop.domain import LEFT_OUT, NOT_COUNTED, PICTURE, WORDLESS, short_path
 from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.library.causes import can_recognise, cause_words, hint_words, limit_of
 from sbert_desktop.ui.library.tables import Column
@@ -86,7 +86,7 @@ def summary(rows: Sequence[Row]) -> str:
     Pictures, and files of a kind that is not read, are listed, but are no problem: they are counted apart.
     """
     shown = [row for row in rows if not row.problem.ignored]
-    pictures = len({row.key for row in shown if row.problem.code == PICTURE})
+    pictures = len({row.key for row in shown if row.problem.code in (PICTURE, WORDLESS)})
     other = len({row.key for row in shown if row.problem.code == LEFT_OUT})
     parts = [_counted([row for row in shown if row.problem.code not in NOT_COUNTED])]
     if pictures:
