@@ -294,6 +294,25 @@ class Encoder(Protocol):
         ...
 
 
+class CrossEncoder(Protocol):
+    """Scores a query and a text together: exact, and slow enough for a short list only."""
+
+    @property
+    def name(self) -> str:
+        """Gives the model's name."""
+        ...
+
+    def score(
+        self, query: str, texts: Sequence[str], context: JobContext | None = None
+    ) -> NDArray[np.float32]:
+        """Gives one score per text, float32 [n], larger is better; the model's own scale."""
+        ...
+
+    def close(self) -> None:
+        """Ends its child; idempotent."""
+        ...
+
+
 # ---------------------------------------------------------------- children and jobs
 
 
@@ -411,9 +430,14 @@ class Mode(StrEnum):
 class Filters:
     """Which documents may be found; every field narrows, empty means any.
 
-    ``folder``: absolute path, sub-folders included. ``types``: lower-case extensions without dot.
-    ``after``/``before``: seconds since the epoch, ``after`` inclusive, ``before`` exclusive,
-    compared with the document's own date, else the file's modification time.
+    ``folder``: absolute path, sub-folders included; ``folders``: names (or ends of paths) of folders, any of
+    them. ``types``: lower-case extensions without dot. ``after``/``before``: seconds since the epoch, ``after``
+    inclusive, ``before`` exclusive, compared with the document's own date, else the file's modification time.
+    ``names``: parts of the file's (or member's) name, all of them; ``size_from``/``size_to``: bytes of the file,
+    from inclusive, to exclusive. ``senders``, ``recipients``, ``subjects``: parts of mail headers, all of them.
+    ``attachments``: True: only mails with attachments, False: only without. ``collections``: names, any of
+    them. All texts are compared without case and accents. ``without``: documents that pass one of these are
+    left out.
     """
 
     folder: Path | None = None
@@ -421,11 +445,55 @@ class Filters:
     after: float | None = None
     before: float | None = None
     languages: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    size_from: int | None = None
+    size_to: int | None = None
+    senders: tuple[str, ...] = ()
+    recipients: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    attachments: bool | None = None
+    collections: tuple[str, ...] = ()
+    without: tuple[Filters, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(
-            self.folder is not None or self.types or self.after is not None or self.before is not None or self.languages
-        )
+        return any(getattr(self, name) not in (None, ()) for name in self.__slots__)
+
+
+class TermKind(StrEnum):
+    """What a piece of a typed query is."""
+
+    WORD = "word"
+    PHRASE = "phrase"
+    FIELD = "field"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A piece of a typed query, code points ``[start, end)`` of it; ``field`` only for fields."""
+
+    start: int
+    end: int
+    kind: TermKind
+    value: str
+    field: str = ""
+    excluded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a typed query means. ``words`` is what is searched by meaning and words (phrases' words included).
+
+    ``notes`` are plain sentences for what was taken otherwise than it looks (an unknown field, no date).
+    """
+
+    words: str
+    phrases: tuple[str, ...] = ()
+    excluded_words: tuple[str, ...] = ()
+    excluded_phrases: tuple[str, ...] = ()
+    filters: Filters = Filters()
+    notes: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
 
 
 WORDS_WEIGHT = 0.4
@@ -437,7 +505,11 @@ class Query:
     """One search as the person asked it.
 
     ``words_weight`` in [0, 1] is the share of BM25 in the hybrid score.
-    ``by``: ``document`` groups the passages of one document, ``passage`` does not.
+    ``by``: ``document`` groups the passages of one document, ``passage`` does not. ``text`` is what was typed;
+    ``parsed`` what it means (None: all of it are words). ``recency`` in [0, 1]: weight of newness in the score.
+    ``rerank``: how many passages a cross-encoder scores again, 0 for none. ``more``/``less``: passages that the
+    person wants more or less like. ``like``: a pasted text that takes the query's place by meaning.
+    ``fold``: near-identical passages count as one.
     """
 
     text: str
@@ -447,6 +519,18 @@ class Query:
     by: str = "document"
     words_weight: float = WORDS_WEIGHT
     passages_per_document: int = 3
+    parsed: Parsed | None = None
+    recency: float = 0.0
+    rerank: int = 0
+    more: tuple[int, ...] = ()
+    less: tuple[int, ...] = ()
+    like: str = ""
+    fold: bool = True
+
+    @property
+    def words(self) -> str:
+        """What is searched by words and by meaning."""
+        return self.text if self.parsed is None else self.parsed.words
 
 
 class ScoreKind(StrEnum):
@@ -470,6 +554,8 @@ class Hit:
     bm25: float | None
     meaning_rank: int | None = None
     words_rank: int | None = None
+    rerank: float | None = None
+    folded: int = 0  # further passages that say nearly the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,6 +576,15 @@ class SearchResults:
     passages: int  # live passages in the library
     embedded: int  # of these, findable by meaning
     candidates: int  # passages that entered the ranking
+    chance: float | None = None  # cosine that the best unrelated passage reaches for this query; None: not known
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Documents that hold the phrases of a query: bool [max content id + 1], and where each phrase begins."""
+
+    mask: Mask
+    passages: NDArray[np.int64]
 
 
 class NeighbourIndex(Protocol):
@@ -581,6 +676,16 @@ class Snapshot(Protocol):
         Returns:
             Passage ids int64 [m], BM25 scores float64 [m] (positive, larger is better, best
             first) and content ids int64 [m].
+        """
+        ...
+
+    def holding(
+        self, phrases: Sequence[str], excluded_words: Sequence[str], excluded_phrases: Sequence[str], mask: Mask | None
+    ) -> Holding | None:
+        """Gives the documents that hold all phrases, also over the border of two passages, and none of the excluded.
+
+        Words are compared as :meth:`keyword` compares them (case, accents), phrases word by word without stemming.
+        None when nothing is asked.
         """
         ...
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from sbert_desktop.app.views import HitView, LeftOutView, ProblemView
-from sbert_desktop.domain import Event, FolderRules, JobId, Query
+from sbert_desktop.app.views import HitView, LeftOutView, ProblemView, SearchView
+from sbert_desktop.domain import Event, FolderRules, JobId, Parsed, Query
 from sbert_desktop.settings import Settings
 
 
@@ -155,6 +155,84 @@ class Commands(Protocol):
 
     def similar(self, path: Path, *, top: int = 10) -> JobId:
         """Finds documents like this one (kind ``search``): SearchView."""
+        ...
+
+    def parse(self, text: str) -> Parsed:
+        """Gives what a typed query means; pure and quick, never raises."""
+        ...
+
+    def similar_text(self, text: str, *, top: int = 10) -> JobId:
+        """Finds documents like a pasted text (kind ``search``): SearchView."""
+        ...
+
+    def judge(self, query: str, hit: HitView, verdict: str) -> JobId:
+        """Keeps ``relevant``, ``not relevant`` or ``""`` (taken back) for a hit (kind ``judge``): None."""
+        ...
+
+    def export_hits(self, view: SearchView, target: Path) -> JobId:
+        """Writes hits as the suffix says: csv, json, html or bib (kind ``export``): the path written."""
+        ...
+
+    def quotes(self, draft: Path | str) -> JobId:
+        """Looks for each quotation of a draft in the library (kind ``quotes``): tuple[QuoteView, ...]."""
+        ...
+
+    def family(self, hit: HitView) -> JobId:
+        """Finds the versions of a hit's document (kind ``family``): FamilyView, or None."""
+        ...
+
+    # collections and saved searches --------------------------------------
+    def collections(self) -> JobId:
+        """Lists collections (kind ``collections``): tuple[CollectionView, ...]."""
+        ...
+
+    def collect(self, name: str, hits: Sequence[HitView], *, note: str = "") -> JobId:
+        """Puts passages into a collection, made when new (kind ``collections``): tuple[CollectionView, ...]."""
+        ...
+
+    def change_collection(
+        self, name: str, *, rename: str = "", note: str | None = None, take_out: Sequence[int] = (),
+        delete: bool = False, item_note: tuple[int, str] | None = None
+    ) -> JobId:
+        """Changes a collection (kind ``collections``): tuple[CollectionView, ...]."""
+        ...
+
+    def export_collection(self, name: str, target: Path) -> JobId:
+        """Writes path, page, passage, note as csv, json, html or bib (kind ``export``): the path written."""
+        ...
+
+    def saved_searches(self) -> JobId:
+        """Lists saved searches with what is fresh (kind ``saved``): tuple[SavedSearchView, ...]."""
+        ...
+
+    def save_search(self, name: str, query: Query) -> JobId:
+        """Keeps a search (kind ``saved``): tuple[SavedSearchView, ...]."""
+        ...
+
+    def remove_saved(self, name: str) -> JobId:
+        """Forgets a saved search (kind ``saved``): tuple[SavedSearchView, ...]."""
+        ...
+
+    # index health ---------------------------------------------------------
+    def health(self) -> JobId:
+        """Measures recall and counts rows (kind ``health``): HealthView."""
+        ...
+
+    def repair(self) -> JobId:
+        """Rebuilds the index and drops dead rows (kind ``index``): HealthView."""
+        ...
+
+    # models: changing them -------------------------------------------------
+    def add_model(self, source: str) -> JobId:
+        """Adds a model from a folder, or, after the person's click, from the hub (kind ``models``)."""
+        ...
+
+    def use_model(self, name: str) -> JobId:
+        """Makes an encoder (or cross-encoder) the one in force (kind ``models``): tuple[ModelView, ...]."""
+        ...
+
+    def remove_model(self, name: str) -> JobId:
+        """Removes an added model's files (kind ``models``): tuple[ModelView, ...]."""
         ...
 
     def preview(self, hit: HitView, *, page: int | None = None, width: int = 704) -> JobId:

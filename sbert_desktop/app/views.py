@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sbert_desktop.domain import Filters, FolderRules, Mode, ScoreKind
+from sbert_desktop.domain import Filters, FolderRules, Mode, Parsed, ScoreKind
 
 Span = tuple[int, int]
 
@@ -39,6 +39,9 @@ class HitView:
     words: tuple[Span, ...]
     stale: bool = False
     member: str = ""
+    rerank: float | None = None
+    folded: int = 0
+    judged: str = ""  # "relevant", "not relevant" or "": what the person said of it for this query
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,9 @@ class SearchView:
     embedded: int
     generation: int
     notes: tuple[str, ...] = ()
+    parsed: Parsed | None = None
+    chance: float | None = None
+    reranked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +226,89 @@ class ModelView:
     state: str = "ready"
     note: str = ""
     languages: tuple[str, ...] = ()
+    kind: str = "encoder"  # or "cross-encoder"
+    bundled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionItem:
+    """One document or passage in a collection; ``text`` is kept itself, so that it outlives the file.
+
+    ``passage_id`` and ``content_id`` are 0 when the library does not hold it any more.
+    """
+
+    id: int
+    path: Path
+    member: str
+    title: str
+    text: str
+    page: int | None
+    note: str
+    added: float
+    passage_id: int = 0
+    content_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionView:
+    """A named set of documents and passages."""
+
+    name: str
+    note: str
+    items: tuple[CollectionItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSearchView:
+    """A search kept by name. ``fresh``: passages indexed since it was last looked at that match it by meaning."""
+
+    name: str
+    text: str
+    mode: Mode
+    saved: float
+    fresh: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteView:
+    """One quotation of a draft: where the library holds it, and what differs.
+
+    ``verdict``: ``exact``, ``changed``, ``not found``. ``start``/``end`` in the draft; ``changes`` are spans of
+    ``quoted`` that the source says otherwise (``source`` is its wording).
+    """
+
+    quoted: str
+    start: int
+    end: int
+    verdict: str
+    path: Path | None = None
+    member: str = ""
+    page: int | None = None
+    source: str = ""
+    changes: tuple[Span, ...] = ()
+    passage_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyView:
+    """The versions of a document: ``paths`` oldest first; ``words`` says it ("newest of 4; ...")."""
+
+    paths: tuple[Path, ...]
+    place: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class HealthView:
+    """The accelerator and the vectors, counted: rows alive, dead, without a passage; recall against exact search."""
+
+    rows: int
+    dead: int
+    orphans: int
+    recall_at_10: float | None
+    queries: int
+    words: str
+    repairable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
