@@ -663,6 +663,17 @@ class Snapshot(Protocol):
         """Gives bool [max content id + 1], True where the content passes; None when all do."""
         ...
 
+    def dates(self) -> NDArray[np.float64]:
+        """Gives when each content is from, float64 [max content id + 1] in seconds, NaN where none is live.
+
+        The document's own date, else the newest modification time of its files.
+        """
+        ...
+
+    def newest(self, mask: Mask | None, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Gives the newest documents that pass, newest first: first passages int64 [m] and contents int64 [m]."""
+        ...
+
     def keyword(
         self, text: str, mask: Mask | None, limit: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:

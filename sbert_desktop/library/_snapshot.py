@@ -21,7 +21,7 @@ from sbert_desktop.domain import (
     SourceFile,
     Vectors,
 )
-from sbert_desktop.library import _words
+from sbert_desktop.library import _dates, _words
 from sbert_desktop.library._columns import View
 from sbert_desktop.library._text import Slices
 
@@ -76,6 +76,14 @@ class LibrarySnapshot:
     def select(self, filters: Filters) -> Mask | None:
         """Gives bool [max content id + 1], True where the content passes; None when all do."""
         return self._view.select(filters)
+
+    def dates(self) -> NDArray[np.float64]:
+        """Gives the date of each content, float64 [max content id + 1]; see :func:`_dates.dates`."""
+        return _dates.dates(self._view)
+
+    def newest(self, mask: Mask | None, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Gives the first passages of the newest documents; see :func:`_dates.newest`."""
+        return _dates.newest(self._view, mask, limit)
 
     def keyword(
         self, text: str, mask: Mask | None, limit: int
