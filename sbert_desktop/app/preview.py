@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Sequence
 
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import HitView, PreviewPage, PreviewText, PreviewView, Span
@@ -22,10 +24,42 @@ _DRAWN = ("pdf", "picture")
 _PART = re.compile(r"(?:^|/)part \d{1,6}$")
 """A part of a very long text is drawn as a page of the file that it is a part of."""
 
+_CACHED_BYTES = 96 * 1024 * 1024
+"""Page pictures that are kept: some forty at the usual width, two or three at the largest zoom."""
+
 Rect = tuple[float, float, float, float]
 
 
-def run_preview(session: Session, hit: HitView, *, page: int | None = None, width: int = 704) -> PreviewView:
+class PageCache:
+    """The page pictures shown last, so that turning back, and zooming back, shows them at once. Any thread."""
+
+    def __init__(self, most: int = _CACHED_BYTES) -> None:
+        self._most = most
+        self._held = 0
+        self._pages: OrderedDict[Hashable, PreviewPage] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def find(self, key: Hashable) -> PreviewPage | None:
+        """Gives what was kept under a key."""
+        with self._lock:
+            found = self._pages.get(key)
+            if found is not None:
+                self._pages.move_to_end(key)
+            return found
+
+    def keep(self, key: Hashable, page: PreviewPage) -> None:
+        """Keeps a picture; those that were not shown for longest make way."""
+        with self._lock:
+            old = self._pages.pop(key, None)
+            self._held += len(page.rgb) - (len(old.rgb) if old is not None else 0)
+            self._pages[key] = page
+            while self._held > self._most:
+                self._held -= len(self._pages.popitem(last=False)[1].rgb)
+
+
+def run_preview(
+    session: Session, hit: HitView, *, page: int | None = None, width: int = 704, cache: PageCache | None = None
+) -> PreviewView:
     """Prepares the preview of a hit.
 
     Args:
@@ -33,6 +67,7 @@ def run_preview(session: Session, hit: HitView, *, page: int | None = None, widt
         hit: What was found; its path (and member) is used for PDFs and pictures.
         page: 1-based page to show instead of the hit's own.
         width: Pixels across the page picture.
+        cache: Keeps the pictures; a file that changed is drawn anew.
 
     A file that is gone, or whose page cannot be drawn, is shown as its stored text with a note that says why.
     """
@@ -40,9 +75,11 @@ def run_preview(session: Session, hit: HitView, *, page: int | None = None, widt
     note = _why_away(hit)
     if text.format in _DRAWN and not note:
         try:
-            return _page(session, hit, text, page or hit.page or _first_page(text, hit), max(64, min(4096, width)))
-        except JobError as error:
-            note = _why_away(hit) or f"The page cannot be shown: {error.message}"
+            chosen = page or hit.page or _first_page(text, hit)
+            return _cached_page(session, hit, text, chosen, max(64, min(4096, width)), cache)
+        except (JobError, OSError) as error:
+            message = error.message if isinstance(error, JobError) else "the file cannot be reached."
+            note = _why_away(hit) or f"The page cannot be shown: {message}"
     return _text(hit, text, note)
 
 
@@ -87,6 +124,23 @@ def _runs(text: ExtractedText, span: Span) -> Iterable[tuple[Run, int, int]]:
 
 def _first_page(text: ExtractedText, hit: HitView) -> int:
     return next((run.page for run, _, _ in _runs(text, (hit.start, hit.end))), 1)
+
+
+def _cached_page(
+    session: Session, hit: HitView, text: ExtractedText, page: int, width: int, cache: PageCache | None
+) -> PreviewPage:
+    if cache is None:
+        return _page(session, hit, text, page, width)
+    status = os.stat(hit.path)
+    key = (
+        os.fsencode(hit.path), hit.member, status.st_size, status.st_mtime_ns, hit.content_id, hit.start, hit.end,
+        hit.best_sentence, page, width,
+    )  # fmt: skip
+    found = cache.find(key)
+    if found is None:
+        found = _page(session, hit, text, page, width)
+        cache.keep(key, found)
+    return found
 
 
 def _page(session: Session, hit: HitView, text: ExtractedText, page: int, width: int) -> PreviewPage:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from PIL import Image
 
-from sbert_desktop.app.preview import boxes_on_page, run_preview, runs_on_page
+from sbert_desktop.app.preview import PageCache, boxes_on_page, run_preview, runs_on_page
 from sbert_desktop.app.views import HitView, PreviewPage, PreviewText
 from sbert_desktop.domain import Block, ExtractedText, Run, ScoreKind
 from sbert_desktop.extraction import extract
@@ -100,3 +100,40 @@ def test_a_text_that_is_there_has_no_note(tmp_path, preview):
     shown = preview(text, hit_of(tmp_path / "a.txt", text))
     assert isinstance(shown, PreviewText)
     assert (shown.text, shown.note) == ("Two words", "")
+
+
+def test_turning_back_and_zooming_back_draws_nothing_again_until_the_file_changes(tmp_path, session):
+    path = tmp_path / "b.pdf"
+    path.write_bytes(make_pdf([[(72, 700, 12, "first page")], [(72, 700, 12, "second page")]]))
+    text = extract(path)
+    asked = []
+
+    def render(header):
+        asked.append((header["page"], header["width"]))
+        return session.render(header)
+
+    cache = PageCache()
+    view = SimpleNamespace(library=SimpleNamespace(text_of=lambda _: text), render=render)
+
+    def shown(page, width=200):
+        return run_preview(view, hit_of(path, text, page=1), page=page, width=width, cache=cache)
+
+    first = shown(1)
+    shown(2)
+    shown(1, 400)
+    assert shown(1) is first
+    assert shown(1, 400).width == 400
+    assert asked == [(1, 200), (2, 200), (1, 400)]
+    path.write_bytes(make_pdf([[(72, 600, 12, "another page")]]))
+    assert shown(1) is not first
+
+
+def test_pictures_that_are_kept_stay_below_their_bound():
+    cache = PageCache(250)
+    pages = [PreviewPage(Path("a"), "", n, 9, 10, 10, bytes(100), (), ()) for n in range(4)]
+    for n, page in enumerate(pages):
+        cache.keep(n, page)
+        assert cache.find(0) is pages[0]
+    assert [cache.find(n) is not None for n in range(4)] == [True, False, False, True]
+    cache.keep("large", PreviewPage(Path("a"), "", 1, 1, 10, 10, bytes(300), (), ()))
+    assert [cache.find(n) for n in (0, 3, "large")] == [None, None, None]
