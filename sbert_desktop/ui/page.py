@@ -17,10 +17,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
-from sbert_desktop.app.views import IndexProgress, IndexReport, LibraryView
-from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Progress, Started
+from sbert_desktop.app.views import HitView, IndexProgress, IndexReport, LibraryView
+from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Progress, Query, Started
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.bridge import Bridge
+from sbert_desktop.ui.collections.shelf import Shelf
 from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Label, Panel
@@ -141,6 +142,10 @@ class Desk(QObject):
     settingRequested = Signal(str)  # key of a setting to be shown
     rulesChanged = Signal(object)  # Path of a folder whose rules the person changed
     toastRequested = Signal(str, str, object, object)  # text, action, run, expired
+    collectRequested = Signal(object)  # tuple[HitView, ...] to be put into a collection
+    saveSearchRequested = Signal(object)  # Query to be kept by name
+    quotesRequested = Signal(object)  # Path of a draft whose quotations are checked, or None: the person chooses
+    modelWanted = Signal(str)  # a model to be got from the hub is offered by this name
 
     def __init__(self, commands: Commands, bridge: Bridge, inspector: Inspector, errands: Errands,
                  parent: QObject | None = None) -> None:
@@ -149,6 +154,7 @@ class Desk(QObject):
         self.bridge = bridge
         self.inspector = inspector
         self.errands = errands
+        self.shelf = Shelf(commands, bridge, self)
         self.library: LibraryView | None = None
         self.index_job: JobId | None = None
         self.index_progress: IndexProgress | None = None
@@ -201,6 +207,29 @@ class Desk(QObject):
     def search_for(self, words: str) -> None:
         """Goes to Search and searches for words."""
         self.searchRequested.emit(words)
+
+    def can(self, command: str) -> bool:
+        """True when the program behind the window knows a command; a control without one is left out."""
+        return self.shelf.can(command)
+
+    def collect(self, hits: Sequence[HitView]) -> None:
+        """Asks into which collection these passages go, and puts them there."""
+        if hits and self.can("collect"):
+            self.collectRequested.emit(tuple(hits))
+
+    def save_search(self, query: Query) -> None:
+        """Asks for a name and keeps this search by it."""
+        if query.text.strip() and self.can("save_search"):
+            self.saveSearchRequested.emit(query)
+
+    def check_quotes(self, draft: Path | None = None) -> None:
+        """Opens "Check my quotes"; with a draft, checks it at once."""
+        if self.can("quotes"):
+            self.quotesRequested.emit(draft)
+
+    def get_model(self, name: str = "") -> None:
+        """Goes to Models and offers to get one; ``name`` is suggested."""
+        self.modelWanted.emit(name)
 
     def show_setting(self, key: str) -> None:
         """Goes to a setting."""

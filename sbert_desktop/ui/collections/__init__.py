@@ -1,0 +1,1 @@
+"""Collections and saved searches: what is kept by name, its page, its rows in the rail, its sheets."""

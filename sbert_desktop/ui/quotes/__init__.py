@@ -1,0 +1,1 @@
+"""Check my quotes: a draft's quotations beside what the library says."""
