@@ -119,6 +119,13 @@ class Analyzer:
         """Gives the tokens of one word as the pattern finds it."""
         return self._known[word]
 
+    def whole(self, word: str) -> list[str]:
+        """Gives the tokens of one word that stand for all of it."""
+        word = _APOSTROPHE_S.sub("", word)
+        if _CONNECTED.search(word):
+            return [_token(fold(_APOSTROPHE.sub("", word)))]
+        return self._part(word)
+
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Gives where the words of a text stand."""
         return [match.span() for match in self._words.finditer(text)]
@@ -246,6 +253,59 @@ def _bigram_spans(run: str, offset: int, wanted: set[str], single: set[str]) -> 
     return spans
 
 
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One step of a phrase: a word's exact form, or one character of a bigram script. ``start``: where in the text."""
+
+    text: str
+    start: int
+    single: bool
+
+
+def units(text: str) -> list[Unit]:
+    """Gives a text as the steps that phrases are compared by, whatever its language.
+
+    Case, accents and the punctuation between words are gone; a word with a digit stays whole with its connectors
+    (``AB-12/7``, ``3.40.1``), and so does ``C++``; other compounds are their parts (``well-known``, ``l'eau``).
+    """
+    found: list[Unit] = []
+    for match in _word_pattern().finditer(text):
+        word, at = match.group(), match.start()
+        if is_bigram_script(word[0]):
+            folded = "".join(unicodedata.normalize("NFKC", word).split())
+            aligned = len(folded) == len(word)
+            found += [Unit(_token(ch), at + step if aligned else at, True) for step, ch in enumerate(folded)]
+            continue
+        word = _APOSTROPHE_S.sub("", word)
+        if _WHOLE.search(word):
+            found.append(Unit(_token(fold(_APOSTROPHE.sub("", word))), at, False))
+            continue
+        for part in _PART.finditer(word):
+            found.append(Unit(_token(fold(part.group())), at + part.start(), False))
+    return [unit for unit in found if unit.text]
+
+
+def held_tokens(unit: str) -> tuple[QueryToken, ...]:
+    """Gives tokens of which a passage with this word has at least one."""
+    return QueryToken(EXACT + unit, 1.0), QueryToken(unit, 1.0)
+
+
+def word_tokens(word: str, languages: tuple[str, ...]) -> tuple[QueryToken, ...]:
+    """Gives tokens of which a passage with this word, or another form of it, has at least one; not those of parts."""
+    if is_bigram_script(word[0]):
+        return (QueryToken(unicodedata.normalize("NFKC", word), 1.0, prefix=True),)
+    made = dict.fromkeys(token for language in languages for token in analyzer(language).whole(word))
+    return tuple(QueryToken(token, 1.0) for token in made if token not in ("", EXACT))
+
+
+def fold_text(text: str) -> str:
+    """Folds a whole text as :func:`fold` folds its words."""
+    if text.isascii():
+        return text.lower()
+    parts = _LIGHT_MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return unicodedata.normalize("NFC", parts).casefold()
+
+
 def is_bigram_script(char: str) -> bool:
     """Tells whether a character belongs to a script that is cut into bigrams."""
     return bool(_bigram_char().match(char))
@@ -281,6 +341,9 @@ _APOSTROPHE_S = re.compile(r"['’]s$", re.IGNORECASE)
 _APOSTROPHE = re.compile(r"['’]")
 _CONNECTED = re.compile(r"[+#.\-_/@:'’]")
 _SPLIT = re.compile(r"[+#.\-_/@:'’]+")
+_PART = re.compile(r"[^+#.\-_/@:'’]+")
+_WHOLE = re.compile(r"[\d+#]")
+_LIGHT_MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0640\u0670]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 

@@ -30,6 +30,7 @@ from sbert_desktop.library import (
     _hnsw,
     _known,
     _listing,
+    _phrases,
     _reading,
     _schema,
     _snapshot,
@@ -75,6 +76,7 @@ class Library:
         self._indexes: dict[str, NeighbourIndex | None] = {}
         self._index_lock = threading.Lock()
         self._postings = _words.Postings()
+        self._answers = _phrases.Answers()
         self._wanted: tuple[tuple[str, int], _Wanted] | None = None
         self._history = _history.History(path)
         try:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sbert_desktop.domain import (
     ContentId,
     Filters,
+    Holding,
     Location,
     Mask,
     NeighbourIndex,
@@ -21,7 +22,7 @@ from sbert_desktop.domain import (
     SourceFile,
     Vectors,
 )
-from sbert_desktop.library import _dates, _words
+from sbert_desktop.library import _dates, _phrases, _words
 from sbert_desktop.library._columns import View
 from sbert_desktop.library._text import Slices
 
@@ -118,6 +119,29 @@ class LibrarySnapshot:
             ids, scores, contents = ids[chosen], scores[chosen], contents[chosen]
         order = np.lexsort((ids, -scores))
         return ids[order], scores[order], contents[order]
+
+    def holding(
+        self, phrases: Sequence[str], excluded_words: Sequence[str], excluded_phrases: Sequence[str], mask: Mask | None
+    ) -> Holding | None:
+        """Gives the documents that hold all phrases; see :class:`sbert_desktop.domain.Snapshot`.
+
+        A phrase may run over the border of passages, and over a page's footer. In ``passages`` stand those in
+        which one begins, int64, rising. An excluded word takes its other forms with it (stems).
+        """
+        if not (phrases or excluded_words or excluded_phrases):
+            return None
+        library = self._library
+        with library._reading() as connection:
+            return _phrases.holding(
+                connection,
+                library._postings,
+                library._answers,
+                self._view,
+                phrases,
+                excluded_words,
+                excluded_phrases,
+                mask,
+            )
 
     def fetch(self, passage_ids: Sequence[int]) -> dict[int, PassageRecord]:
         """Reads text and places of passages; ids that are gone are left out."""

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sbert_desktop.domain import Holding
+from sbert_desktop.library import Library, _analysis, _phrases
+
+from .makers import document, file_at, put_text, start
+
+SYLLABLES = ["ba", "ko", "mi", "ter", "lun", "sa", "vor", "den", "é", "ri", "stu", "hal"]
+
+
+def fill(library: Library, documents: dict[str, list[str]], **changes: object) -> dict[str, int]:
+    (folder,) = start(library, Path("/docs"))
+    with library.writer() as writer:
+        return {
+            name: put_text(writer, folder, Path(f"/docs/{name}.txt"), texts, **changes)
+            for name, texts in documents.items()
+        }
+
+
+def hold(library: Library, *phrases: str, words: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> Holding:
+    found = library.snapshot("fake-1").holding(phrases, words, without, None)
+    assert found is not None
+    return found
+
+
+def names(contents: dict[str, int], found: Holding) -> list[str]:
+    return [name for name, content in contents.items() if found.mask[content]]
+
+
+def made_up(chance: random.Random, count: int) -> list[str]:
+    common = ["the", "of", "and", "to", "in"]
+    return [
+        chance.choice(common) if chance.random() < 0.3 else "".join(chance.choices(SYLLABLES, k=chance.randrange(2, 4)))
+        for _ in range(count)
+    ]
+
+
+def test_sixty_phrases_over_borders_of_passages_are_all_found(library: Library) -> None:
+    chance = random.Random(4)
+    texts: dict[str, list[str]] = {}
+    asked: list[tuple[str, str, int]] = []
+    for number in range(60):
+        paragraphs = [" ".join(made_up(chance, chance.randrange(8, 40))) for _ in range(6)]
+        texts[f"d{number}"] = paragraphs
+        border = chance.randrange(5)
+        left, right = paragraphs[border].split(), paragraphs[border + 1].split()
+        take = chance.randrange(1, 5)
+        asked.append((f"d{number}", " ".join(left[-take:] + right[: chance.randrange(2, 5)]), border))
+    contents = fill(library, texts)
+    lowest = {name: min(passages_of(library, content)) for name, content in contents.items()}
+    found = 0
+    for name, phrase, border in asked:
+        held = hold(library, phrase.upper())
+        found += bool(held.mask[contents[name]]) and lowest[name] + border in held.passages
+    assert found == 60
+
+
+def passages_of(library: Library, content: int) -> list[int]:
+    places = library._view("fake-1").passage_content
+    return [int(place) for place in np.flatnonzero(places == content)]
+
+
+def test_phrases_agree_with_a_search_through_all_texts(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sbert_desktop.library._words.PRUNE_FROM", 50)
+    chance = random.Random(7)
+    vocabulary = ["the", "of", "rare", "well-known", "café", "AB-12", "e", "don't", "l'eau", "日本", "語", "x_y", "C++"]
+
+    def paragraph() -> str:
+        words = chance.choices(vocabulary, k=chance.randrange(1, 9))
+        return "".join(word + chance.choice([" ", ", ", " (", "\n"]) for word in words)
+
+    texts = {f"d{number}": [paragraph() for _ in range(chance.randrange(1, 6))] for number in range(120)}
+    contents = fill(library, texts)
+    units = {name: [u.text for u in _analysis.units("\n".join(paragraphs))] for name, paragraphs in texts.items()}
+    hits = 0
+    for _ in range(400):
+        phrase = " ".join(chance.choices(vocabulary, k=chance.randrange(1, 5)))
+        steps = [u.text for u in _analysis.units(phrase)]
+        wanted = [
+            name
+            for name, held in units.items()
+            if any(held[at : at + len(steps)] == steps for at in range(len(held) - len(steps) + 1))
+        ]
+        assert names(contents, hold(library, phrase)) == wanted, phrase
+        hits += bool(wanted)
+    assert hits > 150
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "held"),
+    [
+        ("They said: Good (morning)!", "good morning", True),
+        ("une école normale", "ECOLE NORMALE", True),
+        ("dans l’école normale", "l'ecole normale", True),
+        ("walking home", "walk home", False),
+        ("order AB-12/7 today", "AB-12/7 today", True),
+        ("order AB-12/7 today", "12/7 today", False),
+        ("version 3.40.1 of it", "version 3.40.1", True),
+        ("version 3.40.1 of it", "version 3.40", False),
+        ("a well-known fact", "well known fact", True),
+        ("written in C++ today", "in c++ today", True),
+        ("written in C++ today", "in C# today", False),
+        ("in James's book", "james book", True),
+        ("我喜欢北京烤鸭", "北京烤", True),
+        ("我喜欢北京烤鸭", "北烤", False),
+        ("我喜欢北京烤鸭", "鸭", True),
+        ("the getUserName call", "the getusername call", True),
+        ("see my_userName here", "my userName here", True),
+        ("the Straße here", "the strasse", True),
+        ("to be or not to be", "be or not", True),
+    ],
+)
+def test_words_of_a_phrase_are_compared_in_their_exact_form(
+    library: Library, text: str, phrase: str, held: bool
+) -> None:
+    contents = fill(library, {"one": [text]})
+    assert names(contents, hold(library, phrase)) == (["one"] if held else [])
+
+
+def test_characters_over_a_border_are_found(library: Library) -> None:
+    contents = fill(library, {"one": ["我喜欢北", "京烤鸭"], "two": ["京烤", "北"]})
+    found = hold(library, "北京")
+    assert names(contents, found) == ["one"]
+    assert found.passages.tolist() == passages_of(library, contents["one"])[:1]
+
+
+def test_a_footer_does_not_break_a_phrase(library: Library) -> None:
+    (folder,) = start(library, Path("/docs"))
+    text, passages = document(["the last words of", "Page 12 of 30", "the first page"])
+    import dataclasses
+
+    passages[1] = dataclasses.replace(passages[1], embedded=False)
+    with library.writer() as writer:
+        content = writer.put(folder, file_at(Path("/docs/a.pdf"), "x"), text, passages, ())  # type: ignore[arg-type]
+    assert hold(library, "words of the first").mask[content]
+    assert hold(library, "page 12 of 30").mask[content]
+
+
+def test_excluded_words_take_their_forms_with_them(library: Library) -> None:
+    contents = fill(library, {"walk": ["he walks home"], "run": ["he runs home"], "code": ["the AB-12 part"]})
+    assert names(contents, hold(library, words=("walking",))) == ["run", "code"]
+    assert names(contents, hold(library, words=("AB-12",))) == ["walk", "run"]
+    assert names(contents, hold(library, words=("AB",))) == ["walk", "run"], "a part is a word of its own"
+    assert names(contents, hold(library, words=("12-AB",))) == ["walk", "run", "code"]
+    assert names(contents, hold(library, "home", without=("he runs",))) == ["walk"]
+    assert library.snapshot("fake-1").holding((), (), (), None) is None
+    assert library.snapshot("fake-1").holding(("...", ""), ("!",), (), None) is None
+
+
+def test_a_mask_narrows_and_does_not_spoil_later_answers(library: Library) -> None:
+    contents = fill(library, {"a": ["green tea here"], "b": ["green tea there"], "c": ["tea green"]})
+    snapshot = library.snapshot("fake-1")
+    mask = np.zeros(max(contents.values()) + 1, np.bool_)
+    mask[contents["b"]] = True
+    narrow = snapshot.holding(("green tea",), (), (), mask)
+    assert narrow is not None
+    assert names(contents, narrow) == ["b"]
+    assert names(contents, hold(library, "green tea")) == ["a", "b"]
+    assert names(contents, hold(library, "green tea", "there")) == ["b"]
+    again = snapshot.holding(("green tea",), (), (), mask)
+    assert again is not None
+    assert names(contents, again) == ["b"]
+
+
+def test_title_words_hold_a_phrase(library: Library) -> None:
+    (folder,) = start(library, Path("/docs"))
+    with library.writer() as writer:
+        content = put_text(writer, folder, Path("/docs/a.txt"), ["body", "more"], title="On Green Tea")
+    assert hold(library, "green tea").mask[content]
+
+
+def test_removed_documents_hold_nothing(library: Library) -> None:
+    contents = fill(library, {"a": ["green tea"], "b": ["green tea too"]})
+    assert names(contents, hold(library, "green tea")) == ["a", "b"]
+    with library.writer() as writer:
+        known = library.known_files(1)  # type: ignore[arg-type]
+        writer.remove([known[b"/docs/a.txt"].id])
+    assert names(contents, hold(library, "green tea")) == ["b"]
+
+
+def test_any_text_is_a_phrase_or_nothing(library: Library) -> None:
+    fill(library, {"a": ["some text"]})
+    chance = random.Random(3)
+    signs = ['"', "'", "*", "(", "\0", "AND", "NEAR(", "😀", "\u202e", "½", "é", "日", "+", "#", "a", "7", "\ud800"]
+    for _ in range(300):
+        text = "".join(chance.choices(signs, k=chance.randrange(1, 30)))
+        library.snapshot("fake-1").holding((text,), (text,), (text,), None)
+    library.snapshot("fake-1").holding(("word " * 20_000,), (), (), None)
+    assert _phrases._phrase("\0") is None
