@@ -12,6 +12,8 @@ from sbert_desktop.domain import ExtractedText, JobContext, Listing, Problem, So
 from sbert_desktop.errors import Cancelled, SbertDesktopError
 
 _STORE_AHEAD = 256
+_CHARACTERS_AHEAD = 6_000_000
+"""Text that may wait to be stored: parts of a huge file have 4 MB each, and a queue full of them would be a gigabyte."""
 _FILES_PER_CHILD = 4
 
 
@@ -36,6 +38,8 @@ class Feeder:
 
     def __init__(self, source: Source, context: JobContext, close: Callable[[], None]) -> None:
         self._items: queue.Queue[Item | Mark | BaseException] = queue.Queue(_STORE_AHEAD)
+        self._room = threading.Condition()
+        self._characters = 0  # of the texts in the queue
         self._stop = threading.Event()
         self._context = context
         self._close = close
@@ -70,6 +74,9 @@ class Feeder:
             return NOTHING
         if isinstance(item, BaseException):
             raise item
+        with self._room:
+            self._characters -= _characters_of(item)
+            self._room.notify()
         return item
 
     def close(self) -> None:
@@ -97,6 +104,11 @@ class Feeder:
         self._put(end)
 
     def _put(self, item: Item | Mark | BaseException) -> None:
+        size = _characters_of(item)
+        with self._room:
+            while self._characters and self._characters + size > _CHARACTERS_AHEAD and not self._stop.is_set():
+                self._room.wait(0.2)
+            self._characters += size
         while not self._stop.is_set():
             try:
                 self._items.put(item, timeout=0.2)
@@ -104,6 +116,13 @@ class Feeder:
             except queue.Full:
                 continue
         raise Cancelled
+
+
+def _characters_of(item: Item | Mark | BaseException) -> int:
+    outcome = item[1] if isinstance(item, tuple) else None
+    if isinstance(outcome, Listing):
+        outcome = outcome.document
+    return len(outcome.text) if isinstance(outcome, ExtractedText) else 0
 
 
 def read_through_pool(
