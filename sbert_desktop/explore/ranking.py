@@ -1,15 +1,17 @@
-"""Search: two rankings over one snapshot, fused, and grouped by document.
+"""Search: two rankings over one snapshot, fused, grouped by document, near-identical passages folded.
 
 Semantic is the cosine of unit vectors; keyword is BM25 of the library. Hybrid is the convex sum
 ``w * bm25 / max(bm25) + (1 - w) * minmax(cosine)`` over the union of both candidate lists. Source:
-Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"; w measured here
-(docs/adr/0009-passages-and-fusion.md). Runs in any thread; numpy only.
+Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"; w and everything else that
+orders hits were measured here (docs/adr/0009-passages-and-fusion.md, docs/adr/0013-ranking.md). Runs
+in any thread; numpy only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,17 +29,28 @@ from sbert_desktop.domain import (
     SearchResults,
     Snapshot,
 )
+from sbert_desktop.explore._scan import Scan, rows_of
+from sbert_desktop.explore.chance import chance_level
+from sbert_desktop.explore.folding import fold
 
 CANDIDATES = 200
 """Passages that each ranking gives to the fusion at first; more when few documents result."""
-
-_GATHER_BELOW = 0.25
-"""Below this share of selected rows, gathering them is cheaper than scanning all."""
+_WORDS_WITH_PHRASE = 50_000
+"""Passages scored by words when there is a phrase: few documents are left then, and all are wanted."""
+_OWNERS_READ = 500
+"""Passages without a vector whose document is looked up, where a phrase begins in them."""
+HALF_LIFE = 365 * 86_400.0
+"""Age in seconds at which a document's newness is half of that of a new one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Union of both rankings, parallel arrays [m]; absent parts are NaN, ranks 0."""
+    """Union of both rankings, parallel arrays [m]; absent parts are NaN, ranks 0.
+
+    ``first`` marks passages that stand before all others of their document: a phrase begins in them.
+    ``exhausted``: there are no more. ``narrowest``: documents in that ranking which has the fewest, of
+    those that could give more.
+    """
 
     passages: NDArray[np.int64]
     contents: NDArray[np.int64]
@@ -45,33 +58,59 @@ class _Candidates:
     bm25: NDArray[np.float64]
     meaning_rank: NDArray[np.int64]
     words_rank: NDArray[np.int64]
+    first: Mask
+    exhausted: bool
+    narrowest: int
 
 
-def search(snapshot: Snapshot, query: Query, vector: NDArray[np.float32] | None) -> SearchResults:
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Which contents may be found, None for all, and the passages in which a phrase begins."""
+
+    mask: Mask | None
+    begins: NDArray[np.int64]
+
+
+def search(
+    snapshot: Snapshot, query: Query, vector: NDArray[np.float32] | None, *, now: float | None = None
+) -> SearchResults:
     """Ranks the passages of a snapshot for one query.
+
+    Filters, phrases and excluded words decide first which documents may be found at all. Passages in
+    which a phrase begins stand before the others of their document, and documents stand by them.
+    Without a word (a query of filters alone) the newest documents come first, by their first passage,
+    with a score of 0: nothing was asked that they could answer better or worse.
 
     Args:
         snapshot: The state of the library to search.
         query: What is asked. ``top`` counts documents (or passages with ``by='passage'``).
         vector: The query's unit vector, float32 [dimension]; None when there is no model, then
             words alone decide whatever the mode says.
+        now: Seconds since the epoch that ages are counted from; the clock's by default.
 
     Returns:
         Documents best first, each with its best passages best first.
     """
-    mask = snapshot.select(query.filters)
+    scope = _scope(snapshot, query)
+    if not query.words.strip() and vector is None and not len(scope.begins):
+        return _newest(snapshot, scope, query)
     mode, weight = _effective(query, vector)
-    scan = _Scan(snapshot, mask, vector) if mode is not Mode.KEYWORD and vector is not None else None
+    scan = Scan(snapshot, scope.mask, vector) if mode is not Mode.KEYWORD and vector is not None else None
+    chance = chance_level(snapshot, vector, among=scan.count) if scan is not None and vector is not None else None
+    fresh = _Freshness(snapshot, query.recency, time.time() if now is None else now)
+    kind = {Mode.HYBRID: ScoreKind.FUSED, Mode.SEMANTIC: ScoreKind.COSINE, Mode.KEYWORD: ScoreKind.BM25}[mode]
+    if fresh.weight:
+        kind = ScoreKind.FUSED
     limit = max(CANDIDATES, 3 * query.top)
-    total = max(1, snapshot.passages)
     while True:
-        candidates, exhausted = _gather(snapshot, query, mask, scan, mode, limit)
-        found = len(candidates.passages) if query.by == "passage" else _distinct(candidates.contents)
-        if exhausted or limit >= total or found >= query.top:
+        candidates = _gather(snapshot, query, scope, scan, mode, limit)
+        scores = fresh.mixed(_scores(candidates, mode, weight), candidates.contents)
+        documents = _grouped(snapshot, candidates, scores, kind, query)
+        # A long document may fill one ranking alone, and hide there what the other does not find.
+        if candidates.exhausted or (len(documents) >= query.top and candidates.narrowest >= query.top):
             break
         limit *= 4
-    kind = {Mode.HYBRID: ScoreKind.FUSED, Mode.SEMANTIC: ScoreKind.COSINE, Mode.KEYWORD: ScoreKind.BM25}[mode]
-    return _results(snapshot, candidates, _scores(candidates, mode, weight), kind, query)
+    return _results(snapshot, candidates, documents, chance)
 
 
 def similar(
@@ -93,26 +132,68 @@ def similar(
             full[len(mask) :] = False
         full[banned] = False
         mask = full
-    query = Query("", mode=Mode.SEMANTIC, top=top)
-    scan = _Scan(snapshot, mask, vector)
+    query = Query("", mode=Mode.SEMANTIC, top=top, fold=False)
+    scope = _Scope(mask, np.zeros(0, np.int64))
+    scan = Scan(snapshot, mask, vector)
     limit = max(CANDIDATES, 3 * top)
     while True:
-        candidates, exhausted = _gather(snapshot, query, mask, scan, Mode.SEMANTIC, limit)
-        if exhausted or _distinct(candidates.contents) >= top:
+        candidates = _gather(snapshot, query, scope, scan, Mode.SEMANTIC, limit)
+        if candidates.exhausted or candidates.narrowest >= top:
             break
         limit *= 4
-    return _results(snapshot, candidates, _scores(candidates, Mode.SEMANTIC, 0.0), ScoreKind.COSINE, query)
+    scores = _scores(candidates, Mode.SEMANTIC, 0.0)
+    documents = _grouped(snapshot, candidates, scores, ScoreKind.COSINE, query)
+    return _results(snapshot, candidates, documents, chance_level(snapshot, vector, among=scan.count))
 
 
 def _results(
-    snapshot: Snapshot, candidates: _Candidates, scores: NDArray[np.float64], kind: ScoreKind, query: Query
+    snapshot: Snapshot, candidates: _Candidates, documents: tuple[DocumentHits, ...], chance: float | None
 ) -> SearchResults:
     return SearchResults(
-        documents=_grouped(candidates, scores, kind, query),
+        documents=documents,
         generation=snapshot.generation,
         passages=snapshot.passages,
         embedded=int(np.count_nonzero(snapshot.alive)),
         candidates=len(candidates.passages),
+        chance=chance,
+    )
+
+
+def _scope(snapshot: Snapshot, query: Query) -> _Scope:
+    none = np.zeros(0, np.int64)
+    mask = snapshot.select(query.filters)
+    parsed = query.parsed
+    if parsed is None:
+        return _Scope(mask, none)
+    if parsed.filters and parsed.filters != query.filters:
+        typed = snapshot.select(parsed.filters)
+        mask = typed if mask is None else _both(mask, typed)
+    held = snapshot.holding(parsed.phrases, parsed.excluded_words, parsed.excluded_phrases, mask)
+    return _Scope(mask, none) if held is None else _Scope(held.mask, held.passages)
+
+
+def _both(one: Mask, other: Mask | None) -> Mask:
+    if other is None:
+        return one
+    size = min(len(one), len(other))
+    both: Mask = one[:size] & other[:size]
+    return both
+
+
+def _newest(snapshot: Snapshot, scope: _Scope, query: Query) -> SearchResults:
+    passages, contents = snapshot.newest(scope.mask, query.top)
+    documents = tuple(
+        DocumentHits(
+            ContentId(content), (Hit(PassageId(passage), ContentId(content), 0.0, ScoreKind.BM25, None, None),)
+        )
+        for passage, content in zip(passages.tolist(), contents.tolist(), strict=True)
+    )
+    return SearchResults(
+        documents=documents,
+        generation=snapshot.generation,
+        passages=snapshot.passages,
+        embedded=int(np.count_nonzero(snapshot.alive)),
+        candidates=len(passages),
     )
 
 
@@ -120,6 +201,8 @@ def _effective(query: Query, vector: NDArray[np.float32] | None) -> tuple[Mode, 
     weight = min(1.0, max(0.0, query.words_weight))
     if vector is None:
         return Mode.KEYWORD, 1.0
+    if not query.words.strip():  # a pasted text, or passages to be more like: nothing to look up
+        return Mode.SEMANTIC, 0.0
     if query.mode is Mode.HYBRID and weight >= 1.0:
         return Mode.KEYWORD, 1.0
     if query.mode is Mode.HYBRID and weight <= 0.0:
@@ -127,117 +210,89 @@ def _effective(query: Query, vector: NDArray[np.float32] | None) -> tuple[Mode, 
     return query.mode, weight
 
 
-class _Scan:
-    """The semantic ranking of one query: scans once, gives as many as are asked for."""
+class _Freshness:
+    """Mixes newness into scores: convex, with ``1 / (1 + age / HALF_LIFE)``, which keeps old years apart too."""
 
-    def __init__(self, snapshot: Snapshot, mask: Mask | None, vector: NDArray[np.float32]) -> None:
-        self._snapshot = snapshot
-        self._vector = np.ascontiguousarray(vector, dtype=np.float32)
-        self._live = snapshot.alive.copy() if mask is None else snapshot.alive & _lookup(mask, snapshot.contents)
-        self._live_count = int(np.count_nonzero(self._live))
-        self._cosines: NDArray[np.float32] | None = None
-        self._inverse: NDArray[np.int64] | None = None
+    def __init__(self, snapshot: Snapshot, weight: float, now: float) -> None:
+        self.weight = min(1.0, max(0.0, weight))
+        self._now = now
+        self._dates = snapshot.dates() if self.weight else np.zeros(0)
 
-    def best(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64], bool]:
-        """Gives rows int64 [k<=limit], cosines float64 [k] best first, and whether that is all."""
-        index = self._snapshot.index
-        if self._cosines is None and index is not None and self._live_count >= 0.5 * len(self._live):
-            found = self._by_index(limit)
-            if found is not None:
-                return found
-        rows, cosines = self._exact()
-        take = min(limit, len(rows))
-        if take == 0:
-            return np.zeros(0, np.int64), np.zeros(0, np.float64), True
-        part = np.argpartition(-cosines, take - 1)[:take] if take < len(rows) else np.arange(len(rows))
-        part = part[np.lexsort((rows[part], -cosines[part]))]
-        return rows[part], cosines[part].astype(np.float64), take == len(rows)
-
-    def cosines_of(self, passages: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Gives the cosines of passages, float64 [m]; NaN where there is no live vector."""
-        out = np.full(len(passages), np.nan)
-        if not len(passages) or not self._live_count:
-            return out
-        row_of = self._row_of()
-        known = passages < len(row_of)
-        rows = row_of[passages[known]]
-        alive = rows >= 0
-        known[known] = alive
-        out[known] = np.asarray(self._snapshot.vectors[rows[alive]]) @ self._vector
-        return out
-
-    def _row_of(self) -> NDArray[np.int64]:
-        """Gives the live row of each passage, int64 [max passage id + 1], -1 where there is none."""
-        if self._inverse is None:
-            rows = np.flatnonzero(self._live)
-            passages = self._snapshot.passage_ids[rows]
-            self._inverse = np.full(int(passages.max()) + 1, -1, dtype=np.int64)
-            self._inverse[passages] = rows
-        return self._inverse
-
-    def _exact(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        if self._cosines is None:
-            vectors = self._snapshot.vectors
-            self._rows = np.flatnonzero(self._live)
-            if len(self._rows) < _GATHER_BELOW * len(vectors):
-                self._cosines = np.asarray(vectors[self._rows]) @ self._vector
-            else:
-                self._cosines = (np.asarray(vectors) @ self._vector)[self._rows]
-        return self._rows, self._cosines
-
-    def _by_index(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64], bool] | None:
-        index = self._snapshot.index
-        assert index is not None
-        wanted = min(index.rows, int(limit * 1.2) + 32)
-        rows, cosines = index.search(self._vector, wanted)
-        keep = self._live[rows]
-        rows, cosines = rows[keep], cosines[keep]
-        tail = np.flatnonzero(self._live[index.rows :]) + index.rows
-        if len(tail):
-            tail_cosines = np.asarray(self._snapshot.vectors[tail[0] :]) @ self._vector
-            rows = np.concatenate([rows, tail])
-            cosines = np.concatenate([cosines, tail_cosines[tail - tail[0]]])
-        if len(rows) < min(limit, self._live_count):
-            return None
-        order = np.lexsort((rows, -cosines))[:limit]
-        return rows[order], cosines[order].astype(np.float64), len(order) >= self._live_count
+    def mixed(self, scores: NDArray[np.float64], contents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Gives scores float64 [m]; a document without a date counts as very old."""
+        if not self.weight or not len(scores):
+            return scores
+        dates = np.full(len(contents), np.nan)
+        known = contents < len(self._dates)
+        dates[known] = self._dates[contents[known]]
+        age = np.maximum(0.0, self._now - dates)
+        newness = np.nan_to_num(1.0 / (1.0 + age / HALF_LIFE), nan=0.0)
+        return (1.0 - self.weight) * np.maximum(0.0, scores) + self.weight * newness
 
 
-def _gather(
-    snapshot: Snapshot, query: Query, mask: Mask | None, scan: _Scan | None, mode: Mode, limit: int
-) -> tuple[_Candidates, bool]:
+def _gather(snapshot: Snapshot, query: Query, scope: _Scope, scan: Scan | None, mode: Mode, limit: int) -> _Candidates:
+    """Takes the best of each ranking, and the passages in which a phrase begins."""
     passages: list[NDArray[np.int64]] = []
     contents: list[NDArray[np.int64]] = []
-    exhausted = True
-    meaning: dict[int, int] = {}
-    words: dict[int, tuple[int, float]] = {}
+    meaning = words = np.zeros(0, np.int64)
+    scores = np.zeros(0)
+    more: list[int] = []  # documents in each ranking that could give more
     if scan is not None:
-        rows, _cosines, all_rows = scan.best(limit)
-        found = snapshot.passage_ids[rows]
-        meaning = {int(p): rank for rank, p in enumerate(found, 1)}
-        passages.append(found)
+        rows, whole = scan.best(limit)
+        meaning = snapshot.passage_ids[rows]
+        passages.append(meaning)
         contents.append(snapshot.contents[rows])
-        exhausted &= all_rows
+        more += [] if whole else [len(np.unique(contents[-1]))]
     if mode is not Mode.SEMANTIC:
-        found, scores, owners = snapshot.keyword(query.text, mask, limit)
-        words = {int(p): (rank, float(s)) for rank, (p, s) in enumerate(zip(found, scores, strict=True), 1)}
-        passages.append(found)
+        wanted = max(limit, _WORDS_WITH_PHRASE) if len(scope.begins) else limit
+        words, scores, owners = snapshot.keyword(query.words, scope.mask, wanted)
+        passages.append(words)
         contents.append(owners)
-        exhausted &= len(found) < limit
-    if not passages:
-        empty = np.zeros(0, np.int64)
-        return _Candidates(empty, empty, np.zeros(0), np.zeros(0), empty, empty), True
+        more += [] if len(words) < wanted else [len(np.unique(owners))]
+    if len(scope.begins):
+        begins, owners = _owned(snapshot, scope.begins, words, contents[-1] if len(words) else words)
+        passages.append(begins)
+        contents.append(owners)
     merged, first = np.unique(np.concatenate(passages), return_index=True)
-    owner = np.concatenate(contents)[first]
-    cosine = scan.cosines_of(merged) if scan is not None else np.full(len(merged), np.nan)
+    at_meaning, at_words = np.searchsorted(merged, meaning), np.searchsorted(merged, words)
+    meaning_rank, words_rank = np.zeros(len(merged), np.int64), np.zeros(len(merged), np.int64)
+    meaning_rank[at_meaning] = np.arange(1, len(meaning) + 1)
+    words_rank[at_words] = np.arange(1, len(words) + 1)
+    bm25 = np.full(len(merged), np.nan)
+    bm25[at_words] = scores
     return _Candidates(
         passages=merged,
-        contents=owner,
-        cosine=cosine,
-        bm25=np.array([words[int(p)][1] if int(p) in words else np.nan for p in merged], dtype=np.float64),
-        meaning_rank=np.array([meaning.get(int(p), 0) for p in merged], dtype=np.int64),
-        words_rank=np.array([words[int(p)][0] if int(p) in words else 0 for p in merged], dtype=np.int64),
-    ), exhausted
+        contents=np.concatenate(contents)[first],
+        cosine=scan.cosines_of(merged) if scan is not None else np.full(len(merged), np.nan),
+        bm25=bm25,
+        meaning_rank=meaning_rank,
+        words_rank=words_rank,
+        first=np.isin(merged, scope.begins) if len(scope.begins) else np.zeros(len(merged), np.bool_),
+        exhausted=not more,
+        narrowest=min(more, default=len(merged)),
+    )
+
+
+def _owned(
+    snapshot: Snapshot, begins: NDArray[np.int64], words: NDArray[np.int64], owners: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Gives the passages whose content is known, and the contents: by their rows, by words, else read."""
+    contents = np.full(len(begins), -1, np.int64)
+    rows = rows_of(snapshot.passage_ids, snapshot.alive, begins)
+    contents[rows >= 0] = snapshot.contents[rows[rows >= 0]]
+    order = np.argsort(words)
+    place = np.minimum(np.searchsorted(words, begins, sorter=order), max(0, len(words) - 1))
+    if len(words):
+        same = words[order[place]] == begins
+        contents[same] = owners[order[place[same]]]
+    unknown = np.flatnonzero(contents < 0)[:_OWNERS_READ]
+    if len(unknown):
+        records = snapshot.fetch(begins[unknown].tolist())
+        for i in unknown.tolist():
+            record = records.get(int(begins[i]))
+            contents[i] = -1 if record is None else record.content_id
+    known = contents >= 0
+    return begins[known], contents[known]
 
 
 def _scores(candidates: _Candidates, mode: Mode, weight: float) -> NDArray[np.float64]:
@@ -277,39 +332,31 @@ def _hit(candidates: _Candidates, i: int, score: float, kind: ScoreKind) -> Hit:
 
 
 def _grouped(
-    candidates: _Candidates, scores: NDArray[np.float64], kind: ScoreKind, query: Query
+    snapshot: Snapshot, candidates: _Candidates, scores: NDArray[np.float64], kind: ScoreKind, query: Query
 ) -> tuple[DocumentHits, ...]:
     """Groups the candidates by document, best first; only hits that are shown become objects."""
-    order = np.lexsort((candidates.passages, -scores)).tolist()
-    owners = candidates.contents.tolist()
-
-    def hits(chosen: Sequence[int]) -> tuple[Hit, ...]:
-        return tuple(_hit(candidates, i, float(scores[i]), kind) for i in chosen)
-
+    order = np.lexsort((candidates.passages, -scores, ~candidates.first))
+    owners = candidates.contents[order]
+    leaders = np.arange(len(order)) if query.by == "passage" else np.sort(np.unique(owners, return_index=True)[1])
+    best = order[leaders]
+    if query.fold:
+        kept, counts = fold(snapshot, candidates.passages[best], candidates.contents[best], query.top)
+    else:
+        kept = list(range(min(len(best), query.top)))
+        counts = [0] * len(kept)
     if query.by == "passage":
-        return tuple(DocumentHits(ContentId(owners[i]), hits([i])) for i in order[: query.top])
-    groups: dict[int, list[int]] = {}
-    for i in order:
-        group = groups.get(owners[i])
-        if group is None:
-            if len(groups) >= query.top:
-                continue
-            group = groups[owners[i]] = []
-        group.append(i)
+        groups = [[int(best[place])] for place in kept]
+    else:
+        wanted: dict[int, list[int]] = {int(candidates.contents[best[place]]): [] for place in kept}
+        for i, owner in zip(order.tolist(), owners.tolist(), strict=True):
+            if owner in wanted:
+                wanted[owner].append(i)
+        groups = list(wanted.values())
     keep = max(1, query.passages_per_document)
-    return tuple(
-        DocumentHits(ContentId(content), hits(group[:keep]), max(0, len(group) - keep))
-        for content, group in groups.items()
-    )
-
-
-def _lookup(mask: Mask, contents: NDArray[np.int64]) -> Mask:
-    """Gives bool [rows]; contents newer than the mask do not pass."""
-    out = np.zeros(len(contents), dtype=bool)
-    known = contents < len(mask)
-    out[known] = mask[contents[known]]
-    return out
-
-
-def _distinct(contents: NDArray[np.int64]) -> int:
-    return len(np.unique(contents))
+    documents = []
+    for group, count in zip(groups, counts, strict=True):
+        hits = [_hit(candidates, i, float(scores[i]), kind) for i in group[:keep]]
+        if count:
+            hits[0] = replace(hits[0], folded=count)
+        documents.append(DocumentHits(hits[0].content_id, tuple(hits), max(0, len(group) - keep)))
+    return tuple(documents)

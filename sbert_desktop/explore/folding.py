@@ -1,0 +1,134 @@
+"""Near-identical passages of different documents count as one: copies, versions, quoted mails.
+
+Two passages are near-identical when the cosine of their vectors is at least 0.985, or when their texts
+are equal but for case, marks and white space. Only what is about to be shown, and a little more, is
+compared.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sbert_desktop.domain import Mask, Snapshot, Vectors
+from sbert_desktop.explore._scan import rows_of
+
+ALIKE = 0.985
+"""Cosine from which passages are near-identical. Source: docs/adr/0013-ranking.md."""
+_MAYBE = 0.8
+"""Cosine from which texts may be equal though vectors differ: the title before each passage does that."""
+_BLOCK = 64
+"""Groups compared at a time."""
+_AHEAD = 64
+"""Groups looked at behind the last one kept, so that those shown know most of what they stand for."""
+_TEXTS = 500
+"""Passages read at most for their text in one search."""
+_NOT_WORDS = re.compile(r"[\W_]+")
+
+
+def fold(
+    snapshot: Snapshot, passages: NDArray[np.int64], owners: NDArray[np.int64], top: int
+) -> tuple[list[int], list[int]]:
+    """Gives which groups are kept, and how many others each of them stands for.
+
+    Args:
+        snapshot: Where vectors and texts are.
+        passages: int64 [g], the best passage of each group, best first, each once.
+        owners: int64 [g], their contents; passages of one document are never folded.
+        top: How many are kept at most.
+
+    Returns:
+        Places in ``passages`` in rising order, at most ``top``, and as many counts.
+    """
+    folder = _Folder(snapshot)
+    kept: list[int] = []
+    counts: list[int] = []
+    end = len(passages)
+    start = 0
+    while start < end:
+        block = slice(start, min(start + _BLOCK, end))
+        for place, twin in folder.twins(passages[block], owners[block]):
+            if twin is not None:
+                if twin < top:
+                    counts[twin] += 1
+            elif len(kept) < top:
+                kept.append(start + place)
+                counts.append(0)
+        start = block.stop
+        if len(kept) >= top:
+            end = min(end, kept[-1] + 1 + _AHEAD)
+    return kept, counts
+
+
+class _Folder:
+    """Remembers the groups that were new, in the order in which they came."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._passages = np.zeros(0, np.int64)
+        self._owners = np.zeros(0, np.int64)
+        self._vectors: Vectors = np.zeros((0, snapshot.vectors.shape[1]), np.float32)
+        self._known = np.zeros(0, np.bool_)
+        self._texts: dict[int, str] = {}
+
+    def twins(self, passages: NDArray[np.int64], owners: NDArray[np.int64]) -> list[tuple[int, int | None]]:
+        """Gives each passage's place and the number of the earlier, kept one that it repeats, or None."""
+        before = len(self._passages)
+        all_passages = np.concatenate([self._passages, passages])
+        all_owners = np.concatenate([self._owners, owners])
+        vectors, known = self._vectors_of(passages)
+        all_vectors = np.concatenate([self._vectors, vectors])
+        all_known = np.concatenate([self._known, known])
+        cosines = vectors @ all_vectors.T
+        other = owners[:, None] != all_owners[None, :]
+        other &= np.arange(len(all_passages))[None, :] < np.arange(before, len(all_passages))[:, None]
+        alike: Mask = (cosines >= ALIKE) & other
+        maybe: Mask = ((cosines >= _MAYBE) | ~known[:, None] | ~all_known[None, :]) & other & ~alike
+        self._read(all_passages[maybe.any(axis=0)], passages[maybe.any(axis=1)])
+        number = np.full(len(all_passages), -1, np.int64)  # which kept one a passage is
+        number[:before] = np.arange(before)
+        fresh = before
+        found: list[tuple[int, int | None]] = []
+        for place, passage in enumerate(passages.tolist()):
+            candidates = np.flatnonzero((alike[place] | maybe[place]) & (number >= 0)).tolist()
+            own = self._texts.get(passage, "")
+            twin = next(
+                (
+                    j
+                    for j in candidates
+                    if alike[place, j] or (own and self._texts.get(int(all_passages[j]), "") == own)
+                ),
+                None,
+            )
+            if twin is None:
+                number[before + place] = fresh
+                fresh += 1
+            found.append((place, None if twin is None else int(number[twin])))
+        kept = number >= 0
+        self._passages, self._owners = all_passages[kept], all_owners[kept]
+        self._vectors, self._known = all_vectors[kept], all_known[kept]
+        return found
+
+    def _vectors_of(self, passages: NDArray[np.int64]) -> tuple[Vectors, Mask]:
+        """Gives float32 [m, dimension], zeros where there is no vector, and bool [m] where there is."""
+        rows = rows_of(self._snapshot.passage_ids, self._snapshot.alive, passages)
+        vectors = np.zeros((len(passages), self._vectors.shape[1]), np.float32)
+        known = rows >= 0
+        if known.any():
+            vectors[known] = self._snapshot.vectors[rows[known]]
+        return vectors, known
+
+    def _read(self, *groups: NDArray[np.int64]) -> None:
+        wanted = [p for p in dict.fromkeys(np.concatenate(groups).tolist()) if p not in self._texts]
+        wanted = wanted[: max(0, _TEXTS - len(self._texts))]
+        if wanted:
+            records = self._snapshot.fetch(wanted)
+            self._texts.update((p, plain(records[p].text) if p in records else "") for p in wanted)
+
+
+def plain(text: str) -> str:
+    """Gives a text without differences of case, marks and white space, for comparing."""
+    return _NOT_WORDS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()

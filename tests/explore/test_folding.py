@@ -1,0 +1,120 @@
+"""Near-identical passages: what is folded, what is counted, what is left alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sbert_desktop.domain import Mode, Query
+from sbert_desktop.explore import search
+from sbert_desktop.explore.folding import plain
+
+from .made_snapshot import FakeSnapshot, unit
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(11)
+
+
+def near(rng, vectors, cosine):
+    """Gives vectors at exactly this cosine of the given ones."""
+    noise = unit(rng, len(vectors), vectors.shape[1])
+    noise -= (noise * vectors).sum(axis=1, keepdims=True) * vectors
+    noise /= np.linalg.norm(noise, axis=1, keepdims=True)
+    return (cosine * vectors + np.sqrt(1 - cosine**2) * noise).astype(np.float32)
+
+
+def shown(results):
+    return [(document.content_id, document.hits[0].folded) for document in results.documents]
+
+
+def test_copies_are_one_with_a_count_and_make_room_for_others(rng):
+    q = unit(rng, 1, 64)[0]
+    copies = np.repeat(near(rng, q[None], 0.9), 30, axis=0)
+    others = near(rng, np.repeat(q[None], 12, axis=0), 0.5)
+    snapshot = FakeSnapshot(np.concatenate([copies, others]), np.arange(42))
+    query = Query("x", mode=Mode.SEMANTIC, top=10)
+    results = search(snapshot, query, q)
+    assert len(results.documents) == 10
+    assert shown(results)[0] == (0, 29)
+    assert {count for _, count in shown(results)[1:]} == {0}
+    unfolded = search(snapshot, replace(query, fold=False, top=42), q)
+    assert sorted(content for content, _ in shown(unfolded)) == list(range(42))
+    assert {count for _, count in shown(unfolded)} == {0}
+
+
+@pytest.mark.parametrize(("cosine", "folded"), [(0.99, 1), (0.98, 0)])
+def test_the_threshold_is_a_cosine_of_0985(rng, cosine, folded):
+    q = unit(rng, 1, 64)
+    vectors = np.concatenate([q, near(rng, q, cosine)])
+    results = search(FakeSnapshot(vectors, np.arange(2)), Query("x", mode=Mode.SEMANTIC), q[0])
+    assert shown(results)[0] == (0, folded)
+    assert len(results.documents) == 2 - folded
+
+
+def test_equal_texts_under_different_titles_are_folded(rng):
+    q = unit(rng, 1, 64)
+    vectors = np.concatenate([q, near(rng, np.repeat(q, 2, axis=0), 0.9)])
+    texts = {100: "Pay within 30 days.", 101: "PAY  within 30 days", 102: "Pay within 31 days."}
+    results = search(FakeSnapshot(vectors, np.arange(3), texts=texts), Query("x", mode=Mode.SEMANTIC), q[0])
+    assert shown(results) == [(0, 1), (2, 0)]
+
+
+def test_without_any_vector_texts_are_compared(rng):
+    snapshot = FakeSnapshot(
+        np.zeros((0, 0), np.float32),
+        np.zeros(0, np.int64),
+        words={1: 3.0, 2: 2.0, 3: 1.0},
+        extra={1: 1, 2: 2, 3: 3},
+        texts={1: "the same", 2: "another", 3: "The same!"},
+    )
+    assert shown(search(snapshot, Query("x"), None)) == [(1, 1), (2, 0)]
+
+
+def test_empty_texts_are_not_equal(rng):
+    snapshot = FakeSnapshot(
+        np.zeros((0, 0), np.float32),
+        np.zeros(0, np.int64),
+        words={1: 3.0, 2: 2.0},
+        extra={1: 1, 2: 2},
+        texts={1: "--", 2: "..."},
+    )
+    assert len(search(snapshot, Query("x"), None).documents) == 2
+
+
+def test_passages_of_one_document_are_never_folded(rng):
+    q = unit(rng, 1, 64)
+    snapshot = FakeSnapshot(np.repeat(q, 4, axis=0), np.array([0, 0, 0, 1]))
+    results = search(snapshot, Query("x", mode=Mode.SEMANTIC, by="passage"), q[0])
+    assert shown(results) == [(0, 1), (0, 0), (0, 0)]
+
+
+def test_a_thousand_copies_do_not_hide_the_rest(rng):
+    q = unit(rng, 1, 64)
+    vectors = np.concatenate([np.repeat(q, 1000, axis=0), near(rng, np.repeat(q, 5, axis=0), 0.3)])
+    results = search(FakeSnapshot(vectors, np.arange(1005)), Query("x", mode=Mode.SEMANTIC, top=6), q[0])
+    assert shown(results)[0] == (0, 999)
+    assert len(results.documents) == 6
+
+
+def test_every_document_is_shown_or_counted(rng):
+    base = unit(rng, 40, 64)
+    vectors = np.concatenate([base, base[:20], near(rng, base[:10], 0.995)])
+    q = unit(rng, 1, 64)[0]
+    results = search(FakeSnapshot(vectors, np.arange(70)), Query("x", mode=Mode.SEMANTIC, top=100), q)
+    assert sum(1 + count for _, count in shown(results)) == 70
+    assert len(results.documents) == 40
+
+
+def test_texts_are_read_only_where_they_may_be_equal(rng):
+    snapshot = FakeSnapshot(unit(rng, 500, 64), np.arange(500))
+    search(snapshot, Query("x", mode=Mode.SEMANTIC), unit(rng, 1, 64)[0])
+    assert snapshot.fetched == []
+
+
+def test_plain_text_forgets_case_marks_and_white_space():
+    assert plain("  The ﬁrst, and\n“last”… ") == plain("the FIRST and last")
+    assert plain("v1.2") != plain("v12")
