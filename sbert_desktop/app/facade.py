@@ -16,10 +16,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sbert_desktop.app import embedding, estimating, indexing, overview, preview, problems, searching
+from sbert_desktop.app import (
+    embedding,
+    estimating,
+    exporting,
+    indexing,
+    marking,
+    overview,
+    preview,
+    problems,
+    searching,
+)
 from sbert_desktop.app.live import Live
 from sbert_desktop.app.session import Session, sample_folder
-from sbert_desktop.app.views import CaptionView, HitView, LeftOutView, Marks, ProblemView, Span, UnlockView
+from sbert_desktop.app.views import CaptionView, HitView, LeftOutView, Marks, ProblemView, SearchView, Span, UnlockView
 from sbert_desktop.domain import Event, FolderRules, JobContext, JobId, Mode, Query
 from sbert_desktop.errors import Cancelled, UsageError
 from sbert_desktop.jobs import Jobs
@@ -59,6 +69,7 @@ class App:
         self._history: list[str] = []
         self._asked: tuple[str, float] = ("", 0.0)
         self._requests: dict[JobId, indexing.IndexRequest] = {}
+        self._pages = preview.PageCache()
         self._connected = False
         self._closed = False
 
@@ -271,11 +282,11 @@ class App:
             if query.mode is Mode.KEYWORD or not self.settings.flag("search.best_sentence"):
                 return view
             spans: dict[int, Span] = {}
-            for marks in searching.mark_some(self._session, view, context):
+            for marks in marking.mark_some(self._session, view, context):
                 context.check()
                 context.partial(marks)
                 spans.update(marks.spans)
-            return searching.with_marks(view, Marks(spans))
+            return marking.with_marks(view, Marks(spans))
 
         return self._jobs.submit("reader", "search", work, key="search")
 
@@ -289,13 +300,27 @@ class App:
             key="search",
         )
 
+    def similar_text(self, text: str, *, top: int = 10) -> JobId:
+        """Finds documents like a pasted text."""
+        self.typing()
+        return self._jobs.submit(
+            "reader",
+            "search",
+            lambda context: searching.run_similar_text(self._session, text, top=top, on_stale=self._live.stale),
+            key="search",
+        )
+
+    def export_hits(self, view: SearchView, target: Path) -> JobId:
+        """Writes hits in the form that the end of the name says."""
+        return self._jobs.submit("helper", "export", lambda context: exporting.export_hits(view, target))
+
     def preview(self, hit: HitView, *, page: int | None = None, width: int = 704) -> JobId:
         """Prepares the preview of a hit."""
         self._session.touch()
         return self._jobs.submit(
             "viewer",
             "preview",
-            lambda context: preview.run_preview(self._session, hit, page=page, width=width),
+            lambda context: preview.run_preview(self._session, hit, page=page, width=width, cache=self._pages),
             key="preview",
         )
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sbert_desktop.app.presence import CHANGED, CURRENT, GONE, OFFLINE
 from sbert_desktop.app.reading import read_file
 from sbert_desktop.app.session import Session
-from sbert_desktop.app.views import DocumentView, HitView, Marks, SearchView, Span
+from sbert_desktop.app.views import DocumentView, HitView, SearchView
 from sbert_desktop.domain import (
     DocumentHits,
     Encoder,
-    JobContext,
+    ExtractedText,
     Mode,
     PassageRecord,
     Query,
@@ -31,50 +31,88 @@ from sbert_desktop.domain import (
 from sbert_desktop.errors import EncoderError, UsageError
 from sbert_desktop.explore import search, similar
 
-_MARKED_DOCUMENTS, _MARKED_OTHERS = 50, 50
-_MARKED_AT_ONCE = 3
-"""Passages per step in the window: the next query waits for one step at most, about 50 ms."""
-_MAIL_HEAD = re.compile(r"(From|To|Cc|Subject|Date|Sent): ")
-_HEADING_WORDS = 3
-_MARK_CHARS = 2_000
 _PLACES_LOOKED_AT = 200
+_COMPARED_PASSAGES = 64
+"""Passages of a file or pasted text that stand for all of it."""
+_PASTED_CHARS = 200_000
 _ORDER = {CURRENT: 0, CHANGED: 1, OFFLINE: 2}
 
 
 Stale = Callable[[frozenset[Path]], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A ranked answer that is not fetched yet: what :func:`show` makes a view of, and a second stage orders anew.
+
+    ``milliseconds``: what went into it so far. ``results`` may hold more documents than ``query.top``.
+    """
+
+    query: Query
+    snapshot: Snapshot
+    results: SearchResults
+    milliseconds: float
+    notes: tuple[str, ...] = ()
+    by_meaning: bool = False
+    reranked: int = 0
+
+
 def run_search(
     session: Session, query: Query, *, wait_for_model: bool = True, on_stale: Stale | None = None
 ) -> SearchView:
-    """Answers a query. What is shown is as it is on the disk now: see :func:`_on_the_disk`.
+    """Answers a query without a second stage; see :func:`find` and :func:`show`."""
+    return show(session, find(session, query, wait_for_model=wait_for_model), on_stale=on_stale)
+
+
+def find(session: Session, query: Query, *, wait_for_model: bool = True) -> Found:
+    """Ranks what a query finds.
 
     Args:
         session: The opened library.
-        query: What is asked; ``top`` at least 1.
+        query: What is asked; ``top`` at least 1. With ``rerank`` at least so many documents are ranked.
         wait_for_model: Wait until the model is prepared; else answer by words while it is not.
-        on_stale: Told which files changed or are gone, so that they can be looked at.
 
     Raises:
         UsageError: ``empty-query`` or ``bad-top``.
     """
-    if not query.text.strip():
+    if not query.text.strip() and not query.like.strip() and not query.more:
         raise UsageError("empty-query", "The query is empty.", "Type what you are looking for.")
     if query.top < 1:
         raise UsageError("bad-top", f"{query.top} hits cannot be shown.", "Ask for at least 1.")
     notes: list[str] = []
     encoder = _encoder(session, wait_for_model, notes) if query.mode is not Mode.KEYWORD else None
     began = time.perf_counter()  # loading the model is not part of a query
-    vector = encoder.encode_query(query.text) if encoder is not None else None
+    vector = _vector(session, encoder, query) if encoder is not None else None
     snapshot = session.snapshot()
     if vector is not None and not len(snapshot.vectors):
         vector = None
         if snapshot.passages:
             notes.append("Nothing is findable by meaning yet; these were found by their words.")
     notes += _honest_notes(session, query, vector is not None)
-    results = search(snapshot, query, vector)
-    view = _view(session, snapshot, query, results, began, notes, on_stale)
-    if vector is not None and view.embedded < view.passages:
+    results = search(snapshot, replace(query, top=max(query.top, query.rerank)), vector)
+    return Found(query, snapshot, results, _since(began), tuple(notes), vector is not None)
+
+
+def _since(began: float) -> float:
+    return (time.perf_counter() - began) * 1000.0
+
+
+def _vector(session: Session, encoder: Encoder, query: Query) -> NDArray[np.float32]:
+    if query.like.strip():
+        return _mean(_encode_text(session, _pasted(query.like)))
+    return encoder.encode_query(query.words)
+
+
+def show(session: Session, found: Found, *, on_stale: Stale | None = None) -> SearchView:
+    """Fetches, marks and looks at the disk: what is shown is as it is there now, see :func:`_on_the_disk`.
+
+    Args:
+        session: The opened library.
+        found: What :func:`find` gave.
+        on_stale: Told which files changed or are gone, so that they can be looked at.
+    """
+    view = _view(session, found, on_stale)
+    if found.by_meaning and view.embedded < view.passages:
         view = replace(view, notes=(*view.notes, f"{view.embedded:,} of {view.passages:,} passages also by meaning"))
     return view
 
@@ -118,97 +156,28 @@ def run_similar(session: Session, path: Path, *, top: int = 10, on_stale: Stale 
         raise UsageError("nothing-by-meaning", "Nothing in the library is findable by meaning yet.", "Index it first.")
     results = similar(snapshot, vector, top=top, exclude=exclude)
     query = Query("", mode=Mode.SEMANTIC, top=top)
-    return _view(session, snapshot, query, results, began, [], on_stale)
+    return _view(session, Found(query, snapshot, results, _since(began)), on_stale)
 
 
-def find_marks(session: Session, view: SearchView) -> Marks:
-    """Finds the best sentence of each document's best passage; see :func:`mark_some`."""
-    spans: dict[int, Span] = {}
-    for marks in mark_some(session, view, rounds=1, at_once=_MARKED_DOCUMENTS):
-        spans.update(marks.spans)
-    return Marks(spans)
+def run_similar_text(session: Session, text: str, *, top: int = 10, on_stale: Stale | None = None) -> SearchView:
+    """Finds the documents that are most like a text, by meaning alone.
 
-
-def mark_some(
-    session: Session,
-    view: SearchView,
-    context: JobContext | None = None,
-    *,
-    rounds: int = 2,
-    at_once: int = _MARKED_AT_ONCE,
-) -> Iterator[Marks]:
-    """Finds the sentence of shown passages that is closest to the query, by cosine, a few at a time.
-
-    Sentences are encoded now, ahead of bulk work; only the first 2,000 characters of a passage are
-    looked at. Gives nothing without a model.
-
-    Args:
-        session: The opened library.
-        view: What is shown.
-        context: Asked for a cancel before each step.
-        at_once: Passages per step.
-        rounds: 1: the best passage of each document; 2: the other passages of the first ones too.
+    Raises:
+        UsageError: ``bad-top``, ``no-text`` or ``nothing-by-meaning``.
+        EncoderError: There is no model.
     """
-    encoder = session.ready_encoder()
-    if encoder is None or not view.query.strip() or not view.documents:
-        return
-    query = encoder.encode_query(view.query)
-    first = [document.hits[0] for document in view.documents][:_MARKED_DOCUMENTS]
-    others = [hit for document in view.documents for hit in document.hits[1:]][:_MARKED_OTHERS]
-    wanted = [*first, *(others if rounds > 1 else ())]
-    for start in range(0, len(wanted), at_once):
-        if context is not None:
-            context.check()
-        yield _mark(encoder, query, wanted[start : start + at_once])
-
-
-def _mark(encoder: Encoder, query: NDArray[np.float32], hits: Sequence[HitView]) -> Marks:
-    from sbert_desktop.extraction import sentences
-
-    owners: list[tuple[int, Span]] = []
-    texts: list[str] = []
-    spans: dict[int, Span] = {}
-    for hit in hits:
-        text = hit.text[:_MARK_CHARS]
-        found = sentences(text)
-        found = [span for span in found if _says_something(text[span[0] : span[1]])] or found
-        if len(found) == 1:
-            spans[hit.passage_id] = found[0]
-        for span in found if len(found) > 1 else ():
-            owners.append((hit.passage_id, span))
-            texts.append(hit.text[span[0] : span[1]])
-    if texts:
-        cosines = encoder.encode_now(texts) @ query
-        best: dict[int, float] = {}
-        for (passage, span), cosine in zip(owners, cosines.tolist(), strict=True):
-            if cosine > best.get(passage, -2.0):
-                best[passage] = cosine
-                spans[passage] = span
-    return Marks(spans)
-
-
-def _says_something(sentence: str) -> bool:
-    """Tells a sentence from a heading of a word or two and from the head of a mail, which answer nothing.
-
-    Scripts that write no spaces are never too short.
-    """
-    if _MAIL_HEAD.match(sentence):
-        return False
-    return not sentence.isascii() or len(sentence.split()) > _HEADING_WORDS
-
-
-def with_marks(view: SearchView, marks: Marks) -> SearchView:
-    """Gives the view with best sentences filled in."""
-    documents = tuple(
-        replace(
-            document,
-            hits=tuple(
-                replace(hit, best_sentence=marks.spans.get(hit.passage_id, hit.best_sentence)) for hit in document.hits
-            ),
-        )
-        for document in view.documents
-    )
-    return replace(view, documents=documents)
+    if top < 1:
+        raise UsageError("bad-top", f"{top} hits cannot be shown.", "Ask for at least 1.")
+    if not text.strip():
+        raise UsageError("no-text", "There is no text.", "Paste a sentence or a page.")
+    session.encoder()
+    began = time.perf_counter()
+    vector = _mean(_encode_text(session, _pasted(text)))
+    snapshot = session.snapshot()
+    if not len(snapshot.vectors):
+        raise UsageError("nothing-by-meaning", "Nothing in the library is findable by meaning yet.", "Index it first.")
+    query = Query("", mode=Mode.SEMANTIC, top=top)
+    return _view(session, Found(query, snapshot, similar(snapshot, vector, top=top), _since(began)), on_stale)
 
 
 def _encoder(session: Session, wait: bool, notes: list[str]) -> Encoder | None:
@@ -236,25 +205,29 @@ def _mean(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _encode_file(session: Session, path: Path) -> NDArray[np.float32]:
+    vectors = _encode_text(session, read_file(session, path))
+    if not len(vectors):
+        raise UsageError("no-text", f"There is no text in {display_path(path)}.", "Choose another file.")
+    return vectors
+
+
+def _pasted(text: str) -> ExtractedText:
+    return ExtractedText("text", unicodedata.normalize("NFC", text[:_PASTED_CHARS].replace("\0", " ")))
+
+
+def _encode_text(session: Session, text: ExtractedText) -> NDArray[np.float32]:
+    """Encodes the first passages of a text, float32 [n <= 64, dimension]."""
     from sbert_desktop.extraction import split
 
-    outcome = read_file(session, path)
     encoder = session.encoder()
-    passages = [p for p in split(outcome, session.rules(encoder), encoder.tokenizer) if p.embedded]
-    if not passages:
-        raise UsageError("no-text", f"There is no text in {display_path(path)}.", "Choose another file.")
-    return encoder.encode_now([p.encoder_input() for p in passages[:64]])
+    passages = [p for p in split(text, session.rules(encoder), encoder.tokenizer) if p.embedded]
+    return encoder.encode_now([p.encoder_input() for p in passages[:_COMPARED_PASSAGES]])
 
 
-def _view(
-    session: Session,
-    snapshot: Snapshot,
-    query: Query,
-    results: SearchResults,
-    began: float,
-    notes: list[str],
-    on_stale: Stale | None,
-) -> SearchView:
+def _view(session: Session, found: Found, on_stale: Stale | None) -> SearchView:
+    began = time.perf_counter()
+    query, snapshot, notes = found.query, found.snapshot, list(found.notes)
+    results = _shortened(found.results, query)
     records = snapshot.fetch([hit.passage_id for document in results.documents for hit in document.hits])
     first: list[tuple[DocumentHits, PassageRecord]] = []
     for document in results.documents:
@@ -272,20 +245,27 @@ def _view(
         notes = [*notes, f"{which} gone from the disk and {'was' if gone == 1 else 'were'} left out."]
     if stale and on_stale is not None:
         on_stale(stale)
-    found = sum(len(document.hits) + document.more for document in results.documents)
     return SearchView(
         query=query.text,
         mode=query.mode,
         filters=query.filters,
         by=query.by,
-        milliseconds=(time.perf_counter() - began) * 1000.0,
+        milliseconds=found.milliseconds + _since(began),
         documents=tuple(documents),
-        passages_found=found,
+        passages_found=sum(len(document.hits) + document.more for document in results.documents),
         passages=results.passages,
         embedded=results.embedded,
         generation=results.generation,
         notes=tuple(notes),
+        parsed=query.parsed,
+        chance=results.chance,
+        reranked=found.reranked,
     )
+
+
+def _shortened(results: SearchResults, query: Query) -> SearchResults:
+    """Leaves out the documents that were ranked for a second stage only."""
+    return replace(results, documents=results.documents[: query.top])
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +316,7 @@ def _document(
         record = records.get(hit.passage_id)
         if record is None:
             continue
-        words = session.library.match_words(query.text, record.text) if query.text else []
+        words = session.library.match_words(query.words, record.text) if query.words else []
         hits.append(
             HitView(
                 passage_id=hit.passage_id,
@@ -357,6 +337,8 @@ def _document(
                 words=tuple(words),
                 stale=place.state == CHANGED,
                 member=file.member,
+                rerank=hit.rerank,
+                folded=hit.folded,
             )
         )
     first = next(records[hit.passage_id] for hit in document.hits if hit.passage_id in records)

@@ -192,7 +192,8 @@ def _print_read(read: Read) -> None:
 
 def search(options: argparse.Namespace) -> None:
     """Searches the library."""
-    from sbert_desktop.app.searching import find_marks, run_search, with_marks
+    from sbert_desktop.app.marking import find_marks, with_marks
+    from sbert_desktop.app.searching import run_search
 
     with _session(options) as session:
         weight = options.words_weight

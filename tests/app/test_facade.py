@@ -254,3 +254,32 @@ def test_closing_waits_for_a_model_that_is_being_loaded(tmp_path, settings, monk
     threading.Timer(0.2, go_on.set).start()
     session.close()
     assert loaded
+
+
+def test_a_pasted_text_finds_what_says_the_same(app, inbox, folder):
+    inbox.result(app.add_folders([folder]))
+    view = inbox.result(app.similar_text("Let the sourdough rest overnight in the cellar, kneaded for long"))
+    assert view.documents[0].path.name == "bread.txt"
+    assert inbox.finished(app.similar_text("  \n")).failure.code == "no-text"
+    assert inbox.result(app.similar_text("\0 spade \ud83d" * 20_000, top=2)).documents
+
+
+def test_hits_are_written_in_the_form_that_the_name_says(app, inbox, folder, tmp_path):
+    inbox.result(app.add_folders([folder]))
+    view = inbox.result(app.search(Query("spade behind the door")))
+    for form in ("csv", "json", "html", "bib"):
+        written = inbox.result(app.export_hits(view, tmp_path / f"found.{form}"))
+        assert "The spade hangs behind the door" in written.read_text("utf-8-sig")
+    assert inbox.finished(app.export_hits(view, tmp_path / "found.pdf")).failure.code == "bad-format"
+
+
+def test_turning_back_a_page_needs_no_child(app, inbox, folder, monkeypatch):
+    from tests.extraction.conftest import make_pdf
+
+    (folder / "plan.pdf").write_bytes(make_pdf([[(72, 700, 12, "Beds one to four")], [(72, 700, 12, "Beds five")]]))
+    inbox.result(app.add_folders([folder]))
+    hit = inbox.result(app.search(Query("beds one to four"))).documents[0].hits[0]
+    first = inbox.result(app.preview(hit, page=1, width=200))
+    inbox.result(app.preview(hit, page=2, width=200))
+    monkeypatch.setattr(app._session, "render", None)
+    assert inbox.result(app.preview(hit, page=1, width=200)) is first
