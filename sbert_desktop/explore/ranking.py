@@ -92,7 +92,7 @@ def search(
         Documents best first, each with its best passages best first.
     """
     scope = _scope(snapshot, query)
-    if not query.words.strip() and vector is None and not len(scope.begins):
+    if _asks_nothing(query, vector) and not len(scope.begins):
         return _newest(snapshot, scope, query)
     mode, weight = _effective(query, vector)
     scan = Scan(snapshot, scope.mask, vector) if mode is not Mode.KEYWORD and vector is not None else None
@@ -178,6 +178,13 @@ def _both(one: Mask, other: Mask | None) -> Mask:
     size = min(len(one), len(other))
     both: Mask = one[:size] & other[:size]
     return both
+
+
+def _asks_nothing(query: Query, vector: NDArray[np.float32] | None) -> bool:
+    """Tells a query of filters alone, whatever the encoder makes of no words, from a text or passages as a query."""
+    if query.words.strip():
+        return False
+    return vector is None or (query.parsed is not None and not query.like.strip() and not query.more)
 
 
 def _newest(snapshot: Snapshot, scope: _Scope, query: Query) -> SearchResults:

@@ -196,6 +196,7 @@ def test_without_words_an_excluded_word_still_leaves_out(rng):
     snapshot = FakeSnapshot(unit(rng, 4), np.arange(4), days={c: float(c) for c in range(4)}, holders={"draft": {3, 1}})
     query = Query("-draft", parsed=parsed(excluded_words=("draft",)))
     assert documents(search(snapshot, query, None)) == [2, 0]
+    assert documents(search(snapshot, query, unit(rng, 1)[0])) == [2, 0]  # what an encoder makes of no words
 
 
 def test_typed_filters_count_even_when_nobody_joined_them_with_the_others(rng):
