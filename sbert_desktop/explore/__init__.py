@@ -1,6 +1,7 @@
 """Functions over a Snapshot: what can be seen in a library, without changing it."""
 
+from sbert_desktop.explore.query_language import parse, with_field, without_term
 from sbert_desktop.explore.ranking import search, similar
 from sbert_desktop.explore.refinement import reorder, shortlist, steer
 
-__all__ = ["reorder", "search", "shortlist", "similar", "steer"]
+__all__ = ["parse", "reorder", "search", "shortlist", "similar", "steer", "with_field", "without_term"]
