@@ -10,23 +10,33 @@ from sbert_desktop.library._library import Library
 from sbert_desktop.library._opening import open_library
 from sbert_desktop.library._records import (
     ChangeRecord,
+    CollectionRecord,
     Counts,
     FolderRecord,
+    ItemRecord,
+    JudgementRecord,
+    KeptPassage,
     KnownFile,
     PendingDocument,
     ProblemRecord,
+    SavedRecord,
     SpaceRecord,
 )
 from sbert_desktop.library._writer import Writer
 
 __all__ = [
     "ChangeRecord",
+    "CollectionRecord",
     "Counts",
     "FolderRecord",
+    "ItemRecord",
+    "JudgementRecord",
+    "KeptPassage",
     "KnownFile",
     "Library",
     "PendingDocument",
     "ProblemRecord",
+    "SavedRecord",
     "SpaceRecord",
     "Writer",
     "open_library",

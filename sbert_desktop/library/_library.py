@@ -39,6 +39,7 @@ from sbert_desktop.library import (
     _words,
 )
 from sbert_desktop.library._files import member_name
+from sbert_desktop.library._keeping import Keeping
 from sbert_desktop.library._lock import HOLDER, WriterLock
 from sbert_desktop.library._records import ChangeRecord, Counts, FolderRecord, KnownFile, ProblemRecord, SpaceRecord
 from sbert_desktop.library._writer import Writer
@@ -49,7 +50,7 @@ _Wanted = tuple[set[str], set[str], tuple[str, ...]]
 DISCARDED = "The index did not match its checksum; it was discarded and is rebuilt from the vectors."
 
 
-class Library:
+class Library(Keeping):
     """One open library. Every method may be called from any thread.
 
     Attributes:
@@ -59,6 +60,7 @@ class Library:
     """
 
     def __init__(self, path: Path, mode: str, exact_below: int, index_from: int, extractor_version: int) -> None:
+        super().__init__()
         self.path = path
         self.read_only = mode != "rw"
         self.notices: list[str] = []
@@ -140,7 +142,8 @@ class Library:
         if not self._closed and not self.read_only:
             try:
                 self._history.flush()
-            except (sqlite3.Error, LibraryError):
+                self.copy_kept()
+            except (OSError, sqlite3.Error, LibraryError):
                 pass
         self._closed = True
         with self._idle_lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -132,3 +132,90 @@ class IndexRecord:
     dimension: int
     sha256: str
     bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementRecord:
+    """What the person said of a passage (or of two). Offsets are code points; ``made`` is seconds since the epoch.
+
+    ``kind`` names what was asked (``relevance``...), ``verdict`` the answer. ``sha256`` is that of the document.
+    """
+
+    kind: str
+    verdict: str
+    query: str
+    sha256: str
+    start: int
+    end: int
+    text: str
+    other_sha256: str = ""
+    other_start: int = 0
+    other_end: int = 0
+    other_text: str = ""
+    made: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPassage:
+    """A passage to put into a collection: the document's sha256, code points, the text, and where it is now.
+
+    A whole document has no text, and 0 for both offsets. ``added``: seconds since the epoch, 0 for now.
+    """
+
+    sha256: str
+    start: int
+    end: int
+    text: str
+    path: Path
+    member: str = ""
+    title: str = ""
+    page: int | None = None
+    note: str = ""
+    added: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRecord:
+    """A passage in a collection. ``path`` and ``member``: where it is now, else where it was.
+
+    ``content_id`` is 0 when the library does not hold the document any more, ``passage_id`` also when the document
+    does not hold the text any more.
+    """
+
+    id: int
+    sha256: str
+    start: int
+    end: int
+    text: str
+    note: str
+    path: Path
+    member: str
+    title: str
+    page: int | None
+    added: float
+    content_id: int = 0
+    passage_id: int = 0
+
+    def at(self, content: int, passage: int, path: Path, member: str) -> ItemRecord:
+        """Gives the same item with the place where it is now."""
+        return replace(self, content_id=content, passage_id=passage, path=path, member=member)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRecord:
+    """A named set of passages and documents."""
+
+    name: str
+    note: str
+    made: float
+    items: tuple[ItemRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRecord:
+    """A search kept by name; ``query`` is the caller's JSON. ``seen``: contents up to this id were there."""
+
+    name: str
+    query: str
+    saved: float
+    seen: int

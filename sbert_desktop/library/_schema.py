@@ -17,7 +17,7 @@ from sbert_desktop.errors import LibraryError
 
 CATALOG = "catalog.sqlite"
 APPLICATION_ID = 0x53424454  # "SBDT"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_SECONDS = 5.0
 BACKUPS_KEPT = 3
 
@@ -104,7 +104,21 @@ CREATE TABLE judgement(
   sha256_a TEXT NOT NULL, start_a INTEGER NOT NULL, end_a INTEGER NOT NULL, text_a TEXT NOT NULL,
   sha256_b TEXT NOT NULL DEFAULT '', start_b INTEGER NOT NULL DEFAULT 0, end_b INTEGER NOT NULL DEFAULT 0,
   text_b TEXT NOT NULL DEFAULT '', made REAL NOT NULL) STRICT;
+CREATE INDEX judgement_a ON judgement(sha256_a);
+CREATE TABLE collection(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, note TEXT NOT NULL, made REAL NOT NULL) STRICT;
+CREATE TABLE collection_item(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL REFERENCES collection(id), sha256 TEXT NOT NULL,
+  start INTEGER NOT NULL, end INTEGER NOT NULL, text TEXT NOT NULL, note TEXT NOT NULL, path BLOB NOT NULL,
+  member TEXT NOT NULL, title TEXT NOT NULL, page INTEGER, added REAL NOT NULL,
+  UNIQUE(collection, sha256, start, end)) STRICT;
+CREATE TABLE saved_search(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, query TEXT NOT NULL, saved REAL NOT NULL,
+  seen INTEGER NOT NULL) STRICT;
 """
+
+# What schema 3 added, word for word as it stands above: a catalog that was brought forward has the same shape.
+_NEW_IN_3 = TABLES[TABLES.index("CREATE INDEX judgement_a") :]
 
 
 def _to_2(connection: sqlite3.Connection) -> None:
@@ -131,7 +145,14 @@ def _to_2(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX caption_folder ON caption(folder)")
 
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2}
+def _to_3(connection: sqlite3.Connection) -> None:
+    """Collections and saved searches."""
+    for statement in _NEW_IN_3.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3}
 """Version n -> the step that makes it n + 1, inside one transaction with the others."""
 
 

@@ -34,7 +34,18 @@ from sbert_desktop.domain import (
     SplitRules,
 )
 from sbert_desktop.errors import LibraryError
-from sbert_desktop.library import _captions, _disk, _erasing, _folders, _health, _reading, _schema, _text, _words
+from sbert_desktop.library import (
+    _captions,
+    _disk,
+    _erasing,
+    _folders,
+    _health,
+    _kept_copies,
+    _reading,
+    _schema,
+    _text,
+    _words,
+)
 from sbert_desktop.library._columns import LOG_KEPT, Change, SpaceRow, pack_lengths
 from sbert_desktop.library._erasing import Removed
 from sbert_desktop.library._files import Files, member_name, stat_values
@@ -152,6 +163,7 @@ class Writer:
         with self._change(begin=False, grows=False):
             if anew:
                 _health.rebuild_all_words(self._connection)
+            _kept_copies.write_anew(self._folder, self._connection)
             _erasing.leave_no_trace(self._folder, self._connection, words=not anew)
         return documents, passages
 
@@ -242,6 +254,7 @@ class Writer:
         Raises:
             LibraryError: ``file-unknown``.
         """
+        self._library._kept_changed = True
         with self._change():
             row = self._connection.execute(
                 "SELECT id, sha256, folder, mtime_ns FROM file WHERE path=? AND member=? AND captions IS NULL",

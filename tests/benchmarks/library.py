@@ -151,6 +151,36 @@ def measure_keyword(library: Library, words: int, queries: int) -> dict[str, obj
     }
 
 
+def measure_phrases(library: Library, queries: int) -> dict[str, object]:
+    """Measures phrases of 2 to 6 words taken from the texts: over a border, inside, and of the commonest words."""
+    snapshot, random = library.snapshot(FINGERPRINT), np.random.default_rng(6)
+    texts: list[tuple[str, str]] = []
+    for _ in range(queries):
+        first = int(random.choice(snapshot.passage_ids[: len(snapshot.passage_ids) // 2]))
+        pair = snapshot.fetch([first, first + 1])
+        if len(pair) == 2 and pair[first].content_id == pair[first + 1].content_id:
+            texts.append((pair[first].text, pair[first + 1].text))
+    asked: dict[str, list[str]] = {"border": [], "inside": [], "common": []}
+    for left, right in texts:
+        count = int(random.integers(1, 4))
+        asked["border"].append(" ".join(left.split()[-count:] + right.split()[: int(random.integers(1, 4))]))
+        at = int(random.integers(0, 20))
+        asked["inside"].append(" ".join(left.split()[at : at + count + 1]))
+    common = Texts(3, 90)._vocabulary[:12]
+    asked["common"] = [" ".join(random.choice(common, 2)) for _ in range(len(texts) // 4)]
+    report: dict[str, object] = {}
+    for kind, phrases in asked.items():
+        found: list[bool] = []
+
+        def one(phrase: str, found: list[bool] = found) -> None:
+            held = snapshot.holding((phrase,), (), (), None)
+            found.append(held is not None and bool(held.mask.any()))
+
+        report[kind] = {**spread([timed(lambda phrase=phrase: one(phrase)) for phrase in phrases]),
+                        "asked": len(phrases), "found": sum(found)}  # fmt: skip
+    return report
+
+
 def measure(path: Path, words: int, dimension: int, queries: int, index: bool) -> dict[str, object]:
     """Runs the measurements on a library that was built."""
     report: dict[str, object] = {}
@@ -159,6 +189,7 @@ def measure(path: Path, words: int, dimension: int, queries: int, index: bool) -
         report["unchanged"] = spread([timed(lambda: library.snapshot(FINGERPRINT)) for _ in range(50)])
         report["refresh_after_256"] = measure_refresh(library, words, dimension)
         report["keyword"] = measure_keyword(library, words, queries)
+        report["phrases"] = measure_phrases(library, queries)
         snapshot = library.snapshot(FINGERPRINT)
         filters = Filters(folder=Path("/benchmark/folder7"), types=("pdf",), after=1_600_000_000.0)
         report["select"] = spread([timed(lambda: snapshot.select(filters)) for _ in range(50)])

@@ -23,8 +23,9 @@ from .old_schemas import TABLES, make_old
 DOCUMENTS = 60
 
 
-@pytest.fixture(scope="module")
-def old_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=sorted(TABLES))
+def old_library(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    version = int(request.param)
     path = tmp_path_factory.mktemp("old") / "library"
     os.environ.setdefault("SBERT_DESKTOP_MIN_FREE_MB", "1")
     with open_library(path) as library:
@@ -39,7 +40,7 @@ def old_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
             writer.put(folder, file_at(Path("/docs/half.pdf"), "half"), text, passages, (half,))  # type: ignore[arg-type]
             embed_all(writer)
         library.add_history("an earlier query")
-    make_old(path, 1)
+    make_old(path, version)
     return path
 
 
@@ -65,7 +66,7 @@ def shape_of(path: Path) -> dict[str, object]:
 
 def test_every_released_schema_opens_with_all_that_it_held(old: Path) -> None:  # R25
     assert sorted(TABLES) == list(range(1, _schema.SCHEMA_VERSION)), "keep the tables of each released schema"
-    assert version_of(old) == 1
+    version = version_of(old)
     with open_library(old, extractor_version=2) as library:
         (folder,) = library.folders()
         assert (folder.documents, folder.passages, folder.embedded) == (DOCUMENTS + 1, 121, 121)
@@ -79,6 +80,9 @@ def test_every_released_schema_opens_with_all_that_it_held(old: Path) -> None:  
         assert {file.cursor for file in known.values()} == {""}
         assert known[b"/docs/locked.pdf"].problem_code == "encrypted"
         assert library.history() == ("an earlier query",)
+        library.judge("relevance", "relevant", "q", "sha", 0, 4, "text")
+        library.collect("box", ())
+        library.save_search("mine", "{}")
         assert {key: value for key, value in library.integrity().items() if key.startswith("bad_") and value} == {}
         with library.writer() as writer:
             put_text(writer, folder.id, Path("/docs/new.txt"), ["fresh"])
@@ -86,7 +90,7 @@ def test_every_released_schema_opens_with_all_that_it_held(old: Path) -> None:  
             writer.set_rules(folder.id, FolderRules(exclude=("*.tmp",)))
     (backup,) = _schema.backups(old)
     with closing(sqlite3.connect(backup)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (version,)
         assert connection.execute("SELECT count(*) FROM file").fetchone() == (DOCUMENTS + 2,)
 
 
@@ -110,7 +114,7 @@ def kill_while_migrating(path: Path, statement: int) -> None:
         "from pathlib import Path\n"
         "from sbert_desktop.library import _schema, open_library\n"
         "wanted, seen = int(sys.argv[2]), 0\n"
-        "step = _schema.MIGRATIONS[1]\n"
+        "steps = dict(_schema.MIGRATIONS)\n"
         "class Counting:\n"
         "    def __init__(self, inner): self.inner = inner\n"
         "    def execute(self, *a):\n"
@@ -118,10 +122,12 @@ def kill_while_migrating(path: Path, statement: int) -> None:
         "        seen += 1\n"
         "        if seen == wanted: os.kill(os.getpid(), signal.SIGKILL)\n"
         "        return self.inner.execute(*a)\n"
-        "def counted(connection):\n"
-        "    step(Counting(connection))\n"
-        "    if wanted > seen: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "_schema.MIGRATIONS[1] = counted\n"
+        "def counted(step, last):\n"
+        "    def run(connection):\n"
+        "        step(Counting(connection))\n"
+        "        if last and wanted > seen: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return run\n"
+        "for at, step in steps.items(): _schema.MIGRATIONS[at] = counted(step, at == max(steps))\n"
         "if wanted == 0:\n"
         "    _schema.back_up = lambda *a: os.kill(os.getpid(), signal.SIGKILL)\n"
         "open_library(Path(sys.argv[1]))\n"
@@ -132,10 +138,10 @@ def kill_while_migrating(path: Path, statement: int) -> None:
 
 
 def run_kills(old: Path, kills: int) -> None:
-    chance = random.Random(25)
+    chance, version = random.Random(25), version_of(old)
     for number in range(kills):
-        kill_while_migrating(old, chance.randrange(14) if number else 99)
-        assert version_of(old) == 1, "all of it or nothing"
+        kill_while_migrating(old, chance.randrange(18 if version == 1 else 6) if number else 99)
+        assert version_of(old) == version, "all of it or nothing"
     with open_library(old) as library:
         assert library.counts().documents == DOCUMENTS + 1
         assert library.quick_check() == []

@@ -1,0 +1,191 @@
+"""The part of the library's interface that keeps what the person made; :class:`Library` inherits it."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from sbert_desktop.domain import ContentId
+from sbert_desktop.library import _disk, _kept, _kept_copies
+from sbert_desktop.library._records import CollectionRecord, JudgementRecord, KeptPassage, SavedRecord
+
+
+class Keeping:
+    """Judgements, collections and saved searches. Every method may be called from any thread.
+
+    They wait for no writer's lock, and what they write is on disk when they return. All raise
+    LibraryError ``library-readonly`` when they would write, and LibraryBusy ``library-busy``.
+    """
+
+    path: Path
+    read_only: bool
+
+    def __init__(self) -> None:
+        self._kept_lock = threading.Lock()
+        self._kept_changed = False
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[sqlite3.Connection]: ...
+
+    @contextmanager
+    def _keeping(self) -> Iterator[sqlite3.Connection]:
+        if self.read_only:
+            raise _disk.read_only(self.path)
+        with self._kept_lock, _disk.known_errors(self.path):
+            with _kept.writing(self.path) as connection:
+                yield connection
+            self._kept_changed = True
+            if not _kept_copies.today(self.path).exists():
+                self._write_copy()
+
+    def _write_copy(self) -> None:
+        with self._reading() as connection:
+            _kept_copies.write(self.path, connection)
+        self._kept_changed = False
+
+    def copy_kept(self) -> Path | None:
+        """Writes today's copy (``kept/YYYY-MM-DD.jsonl``) now if anything changed since it was written; gives its path.
+
+        Done by itself at the first change of a day and when the library is closed.
+        """
+        path = _kept_copies.today(self.path)
+        if not self.read_only and self._kept_changed:
+            with self._kept_lock, _disk.known_errors(self.path):
+                self._write_copy()
+        return path if path.exists() else None
+
+    def import_kept(self, source: Path) -> dict[str, int]:
+        """Adds what a copy holds and the library does not; what is there stays as it is.
+
+        Gives how many ``judgements``, ``collections``, ``items``, ``searches`` and ``captions`` were new, and the
+        ``unread`` lines. A caption is found again when its file is read the next time.
+
+        Raises:
+            LibraryError: ``kept-unreadable``, ``kept-damaged``.
+        """
+        with self._keeping() as connection:
+            return _kept_copies.read_back(connection, source)
+
+    # ------------------------------------------------------------ judgements
+
+    def sha256_of(self, content: ContentId | int) -> str:
+        """Gives the hash by which judgements and collections name a document, ``""`` when it is gone."""
+        with self._reading() as connection:
+            row = connection.execute("SELECT sha256 FROM content WHERE id=?", (content,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def judge(
+        self,
+        kind: str,
+        verdict: str,
+        query: str,
+        sha256: str,
+        start: int,
+        end: int,
+        text: str,
+        *,
+        other: tuple[str, int, int, str] | None = None,
+    ) -> None:
+        """Keeps what the person said of a passage for a query; a later verdict takes the place of an earlier one.
+
+        Args:
+            kind: What was asked, e.g. ``relevance``.
+            verdict: The answer; ``""`` takes it back.
+            query: For which query, ``""`` for none.
+            sha256: The document, see :meth:`sha256_of`.
+            start: Code points into its text.
+            end: The same, exclusive.
+            text: The passage itself.
+            other: sha256, start, end and text of a second passage, where two are compared.
+        """
+        second = other or ("", 0, 0, "")
+        record = JudgementRecord(kind, verdict, _clean(query), sha256, start, end, text, *second, made=time.time())
+        with self._keeping() as connection:
+            _kept.judge(connection, record)
+
+    def judgements(self, kind: str | None = None, query: str | None = None) -> tuple[JudgementRecord, ...]:
+        """Lists judgements, oldest first; of one kind, or for one query, if so asked."""
+        with self._reading() as connection:
+            return _kept.judgements(connection, kind, None if query is None else _clean(query))
+
+    # ------------------------------------------------------------ collections
+
+    def collections(self) -> tuple[CollectionRecord, ...]:
+        """Lists collections by name, each with its items and where these are now."""
+        with self._reading() as connection:
+            connection.execute("BEGIN")
+            try:
+                return _kept.collections(connection)
+            finally:
+                connection.execute("COMMIT")
+
+    def collect(self, name: str, items: Sequence[KeptPassage], note: str | None = None) -> None:
+        """Puts passages or documents into a collection, made when new; what is in it already stays as it is.
+
+        Raises:
+            LibraryError: ``name-missing``.
+        """
+        with self._keeping() as connection:
+            _kept.collect(connection, name, items, note)
+
+    def change_collection(
+        self,
+        name: str,
+        *,
+        rename: str = "",
+        note: str | None = None,
+        take_out: Sequence[int] = (),
+        item_note: tuple[int, str] | None = None,
+        delete: bool = False,
+    ) -> None:
+        """Changes a collection: its name, its note, the note of an item (id, text), which items leave, all of it.
+
+        Raises:
+            LibraryError: ``collection-unknown``, ``collection-known`` (the new name is taken).
+        """
+        with self._keeping() as connection:
+            _kept.change_collection(connection, name, rename, note, take_out, item_note, delete)
+
+    # ------------------------------------------------------------ saved searches
+
+    def saved_searches(self) -> tuple[SavedRecord, ...]:
+        """Lists saved searches, newest first."""
+        with self._reading() as connection:
+            return _kept.saved_searches(connection)
+
+    def save_search(self, name: str, query: str, *, seen: int | None = None) -> None:
+        """Keeps a search (the caller's JSON) under a name, in the place of one that had it.
+
+        Args:
+            name: One line of text.
+            query: What brings the search back.
+            seen: The highest content id that its results were made from; None: all that is there.
+
+        Raises:
+            LibraryError: ``name-missing``.
+        """
+        with self._keeping() as connection:
+            newest = self._newest(connection) if seen is None else seen
+            _kept.save_search(connection, SavedRecord(name, query, time.time(), newest))
+
+    def mark_seen(self, name: str, seen: int | None = None) -> None:
+        """Notes that the person has looked: contents above ``seen`` (None: all that is there) are fresh from now on."""
+        with self._keeping() as connection:
+            _kept.mark_seen(connection, name, self._newest(connection) if seen is None else seen)
+
+    def remove_saved(self, name: str) -> None:
+        """Forgets a saved search."""
+        with self._keeping() as connection:
+            _kept.remove_saved(connection, name)
+
+    def _newest(self, connection: sqlite3.Connection) -> int:
+        return int(connection.execute("SELECT coalesce(max(id), 0) FROM content").fetchone()[0])
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
