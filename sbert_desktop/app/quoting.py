@@ -1,0 +1,211 @@
+"""Check my quotes, and the versions of a document."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+
+from sbert_desktop.app.presence import CURRENT, GONE
+from sbert_desktop.app.reading import read_file
+from sbert_desktop.app.session import Session
+from sbert_desktop.app.views import QuoteView
+from sbert_desktop.domain import (
+    BlockKind,
+    ContentId,
+    ExtractedText,
+    JobContext,
+    PassageRecord,
+    SourceFile,
+    Vectors,
+    display_path,
+)
+from sbert_desktop.errors import LibraryError, UsageError
+from sbert_desktop.explore.quotations import Quotation, find_quotations
+from sbert_desktop.explore.quotes import Source, check_quotations
+from sbert_desktop.explore.wording import Span, Wording
+
+_PLAIN = frozenset({".txt", ".text", ".md", ".markdown", ".mdown", ".rst", ".org", ".adoc"})
+"""Read as they stand: their block quotes are lines with ``>`` or an indent, which the stored text does not keep."""
+_PLAIN_BYTES = 20_000_000
+_NOT_QUOTED = frozenset({BlockKind.CODE, BlockKind.HEADER, BlockKind.FURNITURE})
+_SAMPLED = 12
+_SAMPLED_WORDS = 8
+_FEWEST_SAMPLED = 3
+_OWN_SHARE = 0.6
+"""A document with so many of the draft's own sentences is a version of the draft, and no source."""
+_TEXTS_KEPT = 16
+
+
+def run_quotes(session: Session, draft: Path | str, context: JobContext) -> tuple[QuoteView, ...]:
+    """Finds each quotation of a draft in the library, in the order of the draft.
+
+    Args:
+        session: The opened library.
+        draft: A file of any kind that is read, or a pasted text.
+        context: Told how far it is; asked for a cancel per quotation.
+
+    Raises:
+        UsageError: ``file-missing``, ``not-a-file`` or ``no-text``.
+        ExtractionError: The draft could not be read.
+    """
+    text, code = _draft_text(session, draft)
+    quotations = find_quotations(text, leave_out=code)
+    if not quotations:
+        return ()
+    own = _Own(session, draft, text, quotations)
+    snapshot = session.snapshot()
+
+    def step(done: int, total: int) -> None:
+        context.check()
+        context.progress("Looking for quotations", done, total)
+
+    def encode(texts: Sequence[str]) -> Vectors:
+        encoder = session.encoder()
+        return encoder.encode_now(texts)
+
+    by_meaning = len(snapshot.vectors) > 0 and session.encoder_state()[0] != "failed"
+    found = check_quotations(
+        snapshot, quotations, is_own=own.holds, encode=encode if by_meaning else None, on_step=step
+    )
+    return tuple(
+        _view(session, own, quotation, source)
+        for quotation, source in zip(quotations, found, strict=True)
+        if not _is_told(quotation, found)
+    )
+
+
+def _is_told(quotation: Quotation, found: Sequence[Source | None]) -> bool:
+    """Tells whether the quotation around this one was found, and speaks for it."""
+    return quotation.within is not None and found[quotation.within] is not None
+
+
+def _draft_text(session: Session, draft: Path | str) -> tuple[str, list[Span]]:
+    """Gives the draft's text, and the stretches of it that are no prose."""
+    if isinstance(draft, str):
+        return draft, []
+    path = draft.expanduser()
+    plain = _plain_text(path)
+    if plain is not None:
+        return plain, []
+    read = read_file(session, path)
+    if not read.text.strip():
+        raise UsageError("no-text", f"There is no text in {display_path(path)}.", "Choose another file.")
+    return read.text, [(block.start, block.end) for block in read.blocks if block.kind in _NOT_QUOTED]
+
+
+def _plain_text(path: Path) -> str | None:
+    if path.suffix.lower() not in _PLAIN:
+        return None
+    try:
+        if not path.is_file() or path.stat().st_size > _PLAIN_BYTES:
+            return None
+        return path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None  # the reader finds out which encoding it is, or says what is wrong
+
+
+def _view(session: Session, own: _Own, quotation: Quotation, source: Source | None) -> QuoteView:
+    if source is None:
+        return QuoteView(quotation.text, quotation.start, quotation.end, "not found")
+    place = _place(session, source.record)
+    page = source.record.location.page
+    if page is not None:
+        page = page_at(own.texts.get(source.record.content_id), source.start) or page
+    return QuoteView(
+        quotation.text,
+        quotation.start,
+        quotation.end,
+        "exact" if source.exact else "changed",
+        path=place.path,
+        member=place.member,
+        page=page,
+        source=source.wording,
+        changes=source.changes,
+        passage_id=source.record.passage_id,
+    )
+
+
+def _place(session: Session, record: PassageRecord) -> SourceFile:
+    """Gives the place of a source that is there as it was read, else the first that is there at all."""
+    states = session.presence.states(record.paths[:20], session.roots())
+    for wanted in (CURRENT, None):
+        for place, state in zip(record.paths, states, strict=False):
+            if state == wanted or (wanted is None and state != GONE):
+                return place
+    return record.paths[0]
+
+
+def page_at(text: ExtractedText | None, offset: int) -> int | None:
+    """Gives the page on which a code point of a document stands, None where there are no pages."""
+    page = None
+    for block in text.blocks if text is not None else ():
+        if block.start > offset:
+            break
+        page = block.page or page
+        for run in block.runs:
+            if run.text_start > offset:
+                break
+            page = run.page
+    return page
+
+
+class _Texts:
+    """Stored texts of documents, those read last kept."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._kept: OrderedDict[int, ExtractedText | None] = OrderedDict()
+
+    def get(self, content: int) -> ExtractedText | None:
+        """Gives a document's text, None when it is gone."""
+        if content not in self._kept:
+            try:
+                self._kept[content] = self._session.library.text_of(ContentId(content))
+            except LibraryError:
+                self._kept[content] = None
+            if len(self._kept) > _TEXTS_KEPT:
+                self._kept.popitem(last=False)
+        return self._kept[content]
+
+
+class _Own:
+    """Tells the draft itself, and other versions of it, from sources: they hold what the draft says unquoted."""
+
+    def __init__(self, session: Session, draft: Path | str, text: str, quotations: Sequence[Quotation]) -> None:
+        self.texts = _Texts(session)
+        self._content: int | None = None
+        if isinstance(draft, Path):
+            self._content = session.library.content_at(Path(os.path.realpath(draft.expanduser())))
+        self._sample = _own_sentences(text, quotations)
+
+    def holds(self, content: int) -> bool:
+        """Tells whether a content is the draft or a version of it."""
+        if content == self._content:
+            return True
+        if len(self._sample) < _FEWEST_SAMPLED:
+            return False
+        text = self.texts.get(content)
+        if text is None:
+            return False
+        wording = Wording(text.text)
+        said = sum(wording.find(words) is not None for words in self._sample)
+        return said >= _OWN_SHARE * len(self._sample)
+
+
+def _own_sentences(text: str, quotations: Sequence[Quotation]) -> list[list[str]]:
+    """Gives the words of some sentences that the draft says itself, from all over it."""
+    from sbert_desktop.extraction import sentences
+
+    sample = []
+    at = 0
+    for quotation in (*quotations, Quotation("", len(text), len(text))):
+        between = text[at : max(at, quotation.start)]
+        for start, end in sentences(between):
+            words = Wording(between[start:end]).words
+            if len(words) >= _SAMPLED_WORDS:
+                sample.append(words)
+        at = max(at, quotation.end)
+    step = max(1, len(sample) // _SAMPLED)
+    return sample[::step][:_SAMPLED]

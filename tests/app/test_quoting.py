@@ -1,0 +1,217 @@
+"""Check my quotes: each quotation is found with its place and page, and what the source says otherwise."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from sbert_desktop.app.indexing import IndexRequest, run_index
+from sbert_desktop.app.quoting import page_at, run_quotes
+from sbert_desktop.domain import Block, ExtractedText
+from sbert_desktop.errors import Cancelled, UsageError
+from sbert_desktop.jobs import NullContext
+from sbert_desktop.paths import resource
+
+MILL = (
+    "The mill on the Harrow brook burned down in the night of the ninth of May. The miller, who slept in the village, "
+    "saw the light over the poplars and ran without his boots. When he came to the weir the roof had fallen in, "
+    "and the water hissed under the beams. Nobody was hurt. The insurance paid for the walls but not for the 1.5 tons "
+    "of barley that lay in the loft."
+)
+FERRY = (
+    "Until the bridge was built a ferry crossed the river below the church. The ferryman rang a bell for each "
+    "passenger, and twice for a priest. In hard winters he cut a lane through the ice with a long saw."
+)
+
+
+@pytest.fixture
+def library(session, tmp_path):
+    """Indexes texts by name; gives their folder."""
+    root = tmp_path / "docs"
+
+    def index(**files: str):
+        for name, text in files.items():
+            path = root / name.replace("_", ".")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        run_index(session, IndexRequest((root,)), NullContext())
+        return root
+
+    return index
+
+
+def check(session, draft):
+    return run_quotes(session, draft, NullContext())
+
+
+def test_exact_quotation_is_found_with_its_file_and_its_own_wording(session, library):
+    root = library(mill_txt=MILL, ferry_txt=FERRY)
+    draft = "He writes: “the Miller, who slept in the village,\nsaw the light” and no more."
+    [view] = check(session, draft)
+    assert view.verdict == "exact"
+    assert (view.path, view.member, view.changes) == (root / "mill.txt", "", ())
+    assert view.source == "The miller, who slept in the village, saw the light"
+    assert draft[view.start : view.end] == view.quoted
+    assert view.passage_id > 0
+
+
+def test_changed_quotation_says_what_the_source_says(session, library):
+    root = library(mill_txt=MILL, ferry_txt=FERRY)
+    [view] = check(session, 'As she says, "the ferryman rang a bell for every passenger, and thrice for a priest".')
+    assert (view.verdict, view.path) == ("changed", root / "ferry.txt")
+    assert [view.quoted[a:b] for a, b in view.changes] == ["every", "thrice"]
+    assert view.source == "The ferryman rang a bell for each passenger, and twice for a priest"
+
+
+def test_made_up_quotation_is_not_found(session, library):
+    library(mill_txt=MILL, ferry_txt=FERRY)
+    [view] = check(session, "She says “nobody in the valley ever owned a horse or a cow”.")
+    assert (view.verdict, view.path, view.source, view.passage_id) == ("not found", None, "", 0)
+
+
+def test_number_that_lost_its_point_is_a_change(session, library):
+    library(mill_txt=MILL)
+    [view] = check(session, "“not for the 15 tons of barley”")
+    assert [view.quoted[a:b] for a, b in view.changes] == ["15"]
+
+
+def test_ellipses_and_brackets_are_no_changes(session, library):
+    library(mill_txt=MILL)
+    views = check(
+        session,
+        "“[The] miller … ran without his boots.” And: “the roof had fallen in [...] and the water hissed.” "
+        "But: “the miller … swam without his boots”.",
+    )
+    assert [view.verdict for view in views] == ["exact", "exact", "changed"]
+    assert [views[2].quoted[a:b] for a, b in views[2].changes] == ["swam"]
+    assert views[0].source.startswith("miller, who slept") or "[…]" in views[0].source
+
+
+def test_draft_in_the_library_is_not_its_own_source(session, library):
+    quote = FERRY.split(".")[0]
+    draft = f'My own chapter begins here with many words. He says "{quote}" there. "These four words alone" too.'
+    root = library(draft_txt=draft, ferry_txt=FERRY)
+    views = check(session, root / "draft.txt")
+    assert [(view.verdict, view.path) for view in views] == [("exact", root / "ferry.txt"), ("not found", None)]
+
+
+def test_earlier_version_of_the_draft_is_no_source_either(session, library, tmp_path):
+    own = (
+        "My chapter on the valley begins with the water that ran through it. The people of the place lived by what it "
+        "carried and by what it drove. I have walked the whole way from the spring to the weir myself. "
+    )
+    root = library(earlier_txt=own + "“Whoever drank of this water came back every year.”", ferry_txt=FERRY)
+    draft = tmp_path / "draft.txt"
+    draft.write_text(own + "As they say: “whoever drank of this water came back every year”, every one.")
+    assert [view.verdict for view in check(session, draft)] == ["not found"]
+    (root / "proverbs.txt").write_text("Old sayings.\n\nWhoever drank of this water came back every year.\n")
+    run_index(session, IndexRequest((root,)), NullContext())
+    assert [(v.verdict, v.path) for v in check(session, draft)] == [("exact", root / "proverbs.txt")]
+
+
+def test_quotation_over_the_border_of_passages_is_found(session, library):
+    things = ("river", "brook", "stream", "flood", "water", "tide", "wave", "current", "swell", "spring") * 12
+    sentences = [f"On day {number} the {thing} rose {number + 3} feet." for number, thing in enumerate(things)]
+    library(log_txt=" ".join(sentences))
+    snapshot = session.snapshot()
+    assert snapshot.passages > 2
+    for number in range(0, len(sentences) - 12, 3):
+        quote = " ".join(sentences[number : number + 12])
+        assert [view.verdict for view in check(session, f"He noted: “{quote}”")] == ["exact"], number
+
+
+def test_long_quotation_over_many_passages_is_found(session, library):
+    words = [f"word{number}x" for number in range(2_000)]
+    library(long_txt=" ".join(words))
+    quote = " ".join(words[300:1_300])
+    assert check(session, f"“{quote}”")[0].verdict == "exact"
+    changed = check(session, f"“{quote.replace('word900x', 'another')}”")[0]
+    assert [changed.quoted[a:b] for a, b in changed.changes] == ["another"]
+
+
+def test_page_is_that_of_the_words_and_not_that_of_the_passage():
+    pages = ExtractedText("pdf", "x" * 400, (Block(0, 120, page=3), Block(120, 400, page=4)))
+    assert [page_at(pages, offset) for offset in (0, 119, 120, 399)] == [3, 3, 4, 4]
+    assert page_at(ExtractedText("txt", "abc", (Block(0, 3),)), 1) is None
+
+
+def test_quotation_on_a_later_page_of_its_passage_has_its_own_page(session, tmp_path):
+    root = tmp_path / "docs"
+    root.mkdir()
+    shutil.copy(resource("sample") / "tenancy" / "tenancy-agreement-quarry-lane.pdf", root / "lease.pdf")
+    run_index(session, IndexRequest((root,)), NullContext())
+    draft = "“music is kept at a level that is not heard next door”, and: “A cat is permitted. No animals”"
+    views = check(session, draft)
+    assert [(view.verdict, view.page, view.path) for view in views] == [
+        ("exact", 2, root / "lease.pdf"),
+        ("changed", 2, root / "lease.pdf"),
+    ]
+
+
+def test_quotation_said_with_other_words_is_found_by_meaning_candidates(session, library):
+    """Only the words that stand in many passages are the same: words alone list others first."""
+    library(mill_txt=MILL, **{f"other{number}_txt": f"{FERRY} Entry {number}." for number in range(5)})
+    [view] = check(session, "“the rooof had fallen in and the waterr hissed”")
+    assert view.verdict == "changed"
+    assert [view.quoted[a:b] for a, b in view.changes] == ["rooof", "waterr"]
+
+
+def test_block_quote_of_a_plain_file_is_checked(session, library, tmp_path):
+    root = library(ferry_txt=FERRY)
+    draft = tmp_path / "draft.md"
+    draft.write_text("# Chapter\n\nAs he says:\n\n> In hard winters he cut a lane\n> through the ice.\n\nYes.\n")
+    [view] = check(session, draft)
+    assert (view.verdict, view.path) == ("exact", root / "ferry.txt")
+
+
+def test_strings_of_code_are_not_quotations(session, library, tmp_path):
+    library(ferry_txt=FERRY)
+    draft = tmp_path / "draft.py"
+    draft.write_text('def f():\n    return "the ferryman rang a bell for each passenger"\n')
+    assert check(session, draft) == ()
+
+
+def test_inner_quotation_is_told_only_when_the_outer_one_is_not_found(session, library):
+    library(ferry_txt=FERRY + " They said ‘the river takes one every year’ in the village.")
+    [outer] = check(session, "“They said ‘the river takes one every year’ in the village.”")
+    assert outer.verdict == "exact"
+    views = check(session, "“My uncle Jonas always claimed loudly ‘the river takes one every year’ whenever we swam.”")
+    assert [view.verdict for view in views] == ["not found", "exact"]
+
+
+def test_source_whose_file_was_moved_away_is_told_by_its_other_copy(session, library):
+    root = library(a_txt=FERRY, bcd_txt=FERRY)
+    (root / "a.txt").unlink()
+    [view] = check(session, "“a ferry crossed the river below the church”")
+    assert view.path == root / "bcd.txt"
+
+
+def test_draft_that_is_missing_or_holds_no_quotation(session, library, tmp_path):
+    library(ferry_txt=FERRY)
+    with pytest.raises(UsageError):
+        check(session, tmp_path / "none.docx")
+    assert check(session, "No quotation at all.") == ()
+    assert check(session, "") == ()
+
+
+def test_cancel_ends_the_search(session, library):
+    library(ferry_txt=FERRY)
+
+    class Cancelling(NullContext):
+        def check(self):
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        run_quotes(session, "“a ferry crossed the river below the church”", Cancelling())
+
+
+def test_library_without_vectors_is_searched_by_words(session, tmp_path):
+    root = tmp_path / "words"
+    root.mkdir()
+    (root / "ferry.txt").write_text(FERRY)
+    run_index(session, IndexRequest((root,), words_only=True), NullContext())
+    assert not len(session.snapshot().vectors)
+    [view] = check(session, "“twice for a priest. In hard summers”")
+    assert (view.verdict, os.path.basename(view.path)) == ("changed", "ferry.txt")
