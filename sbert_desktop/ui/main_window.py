@@ -22,6 +22,7 @@ from sbert_desktop.app.views import IndexProgress, LibraryView
 from sbert_desktop.domain import Failure, display_path, short_path
 from sbert_desktop.ui import window_state, words
 from sbert_desktop.ui.bridge import Bridge
+from sbert_desktop.ui.collections.frame import ShelfFrame
 from sbert_desktop.ui.drop import DropOverlay, local_paths
 from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.page import Action, Desk, Inspector, Page, failure_text
@@ -39,7 +40,10 @@ INSPECTOR_WIDTH: Final = 392
 
 @dataclass(frozen=True, slots=True)
 class PageSpec:
-    """A page of the window: its words for the rail, and the class that is imported when needed."""
+    """A page of the window: its words for the rail, and the class that is imported when needed.
+
+    ``needs``: a command without which the page is left out.
+    """
 
     key: str
     title: str
@@ -47,6 +51,7 @@ class PageSpec:
     module: str
     class_name: str
     foot: bool = False
+    needs: str = ""
 
 
 PAGES: Final = (
@@ -54,6 +59,8 @@ PAGES: Final = (
     PageSpec("models", "Models", "models", "sbert_desktop.ui.models.page", "ModelsPage"),
     PageSpec("library", "Library", "library", "sbert_desktop.ui.library.page", "LibraryPage"),
     PageSpec("settings", "Settings", "settings", "sbert_desktop.ui.settings_page", "SettingsPage", foot=True),
+    PageSpec("collections", "Collections", "collection", "sbert_desktop.ui.collections.page", "CollectionsPage",
+             needs="collections"),
 )
 
 
@@ -81,6 +88,7 @@ class MainWindow(QWidget):
         self._shortcuts: list[QShortcut] = []
         self.commands: Commands | None = None
         self.desk: Desk | None = None
+        self.frame: ShelfFrame | None = None
         self.bridge = Bridge(self)
         self.errands = Errands(self)
         self.setAcceptDrops(True)
@@ -169,6 +177,10 @@ class MainWindow(QWidget):
         desk.settingChanged.connect(self._on_setting_changed)
         self.status.set_settings(desk.settings)
         self._apply_theme()
+        for spec in [spec for spec in self._specs if spec.needs and not desk.can(spec.needs)]:
+            self.rail.remove_page(spec.key)
+        self._specs = tuple(spec for spec in self._specs if not spec.needs or desk.can(spec.needs))
+        self.frame = ShelfFrame(self, desk)
         desk.refresh()
         self._go(self._current)
         self._page(self._current).focus_first()
@@ -214,6 +226,10 @@ class MainWindow(QWidget):
     def page(self, key: str) -> Page:
         """Gives a page, made if it is not there yet; KeyError when there is no such page."""
         return self._page(key)
+
+    def made_page(self, key: str) -> Page | None:
+        """Gives a page if it is made already."""
+        return self._pages.get(key)
 
     def current_page(self) -> str:
         """Gives the key of the page in front."""
@@ -269,6 +285,8 @@ class MainWindow(QWidget):
             page.activate()
         self.inspector.show_for(key)
         self._set_title()
+        if self.frame is not None:
+            self.frame.page_changed()
 
     def _on_page_chosen(self, key: str) -> None:
         self._go(key)
@@ -405,6 +423,7 @@ class MainWindow(QWidget):
         if page is not None and page.key != "settings":
             out += [(page.title, action) for action in page.actions_list()]
         out += [("Commands", action) for action in own_actions(self)]
+        out += self.frame.actions() if self.frame is not None else []
         for number, spec in enumerate(self._specs, start=1):
             out.append(("Go to", Action(f"go_{spec.key}", spec.title, partial(self.show_page, spec.key),
                                         f"Ctrl+{number}", spec.icon, bind=False)))

@@ -9,7 +9,7 @@ from typing import ClassVar
 from PySide6.QtWidgets import QVBoxLayout
 
 from sbert_desktop.app.views import LibraryView
-from sbert_desktop.domain import Filters
+from sbert_desktop.domain import Filters, Query
 from sbert_desktop.ui.caption import edit_caption
 from sbert_desktop.ui.page import Action, Desk, Page
 from sbert_desktop.ui.search.page import SearchPage
@@ -50,6 +50,11 @@ class SearchEntry(Page):
             self.page.run(words)
         else:
             self.page.focus_query()
+
+    def current_query(self) -> Query | None:
+        """Gives the search as it stands; None while there are no words."""
+        query = self.page.session.query()
+        return query if query.text else None
 
     def search_in(self, folder: Path) -> None:
         """Narrows the search to a folder."""

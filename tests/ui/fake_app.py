@@ -2,7 +2,8 @@
 
 ``FakeApp(settings, state=...)``: ``empty``, ``full`` (default), ``indexing``, ``paused``, ``refused``
 (the model was refused), ``huge`` (a hundred thousand documents, many folders, 5,000 problems), ``readonly``,
-``kinds`` (folders of each state, problems of each cause, members of containers, changed and offline hits),
+``kinds`` (folders of each state, problems of each cause, members of containers, changed and offline hits,
+collections and saved searches), ``kept`` (``full`` with collections and saved searches),
 ``bare`` (as ``kinds`` on a computer without Tesseract and LibreOffice), ``calm`` (no problem, nothing left out).
 All names and figures are invented.
 """
@@ -54,23 +55,10 @@ from sbert_desktop.domain import (
     Started,
 )
 from sbert_desktop.settings import Settings
+from tests.ui.fake_kept import MODEL, FakeKept
 
 HOME = Path.home()
 NOW = 1_700_000_000.0
-
-MODEL = ModelView(
-    name="all-MiniLM-L6-v2",
-    path=HOME / "models" / "minilm",
-    dimension=384,
-    max_tokens=256,
-    pooling="mean",
-    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    active=True,
-    fingerprint="f3a9c1",
-    size=90_868_376,
-    state="ready",
-    languages=("en",),
-)
 
 FOLDERS = (
     FolderView(HOME / "Documents", 4912, 4912, 88_120, 21, "current", NOW - 120),
@@ -280,7 +268,7 @@ def kinds_of_documents() -> tuple[DocumentView, ...]:
     return tuple(out)
 
 
-class FakeApp:
+class FakeApp(FakeKept):
     """Commands with canned answers; every answer comes from the fake's own thread."""
 
     def __init__(self, settings: Settings, *, state: str = "full", delay: float = 0.0) -> None:
@@ -309,6 +297,7 @@ class FakeApp:
         self.helpers = ProgramsView("5.3.0", ("eng", "deu", "osd"), "7.4.7")
         if state == "bare":
             self.helpers = ProgramsView("", (), "")
+        self.keep_nothing_yet()
         self._hidden: dict[Path, FolderView] = {}
         self._history = ["when do I get my deposit back", "tyre sizes of the scooter"]
         self._numbers = itertools.count(1)
@@ -672,17 +661,7 @@ class FakeApp:
         return self._job("models", self._models())
 
     def _models(self) -> tuple[ModelView, ...]:
-        return (
-            self.view().model,
-            replace(
-                MODEL,
-                name="home-1",
-                active=False,
-                size=90_870_000,
-                sha256="9e0d7104aa",
-                path=HOME / "models" / "home-1",
-            ),
-        )
+        return (self.view().model, *self.model_rows)
 
     def close(self, timeout: float = 5.0) -> None:
         self.closed = True

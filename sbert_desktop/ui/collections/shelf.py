@@ -100,9 +100,10 @@ class Shelf(QObject):
         elif isinstance(finished.result, tuple):
             self._all = finished.result
             self.known = True
-            names = {view.name for view in self._all}
-            self._deleted &= names
-            self._taken = {key: ids for key, ids in self._taken.items() if key in names and ids}
+            self._deleted &= {view.name for view in self._all}
+            # the number of an item that is gone may be given to another one
+            there = {view.name: {item.id for item in view.items} for view in self._all}
+            self._taken = {key: ids & there[key] for key, ids in self._taken.items() if key in there}
             self.collectionsChanged.emit()
 
     # ---- saved searches
