@@ -39,6 +39,7 @@ def child_main(kind: str) -> int:
     makers = {
         "extract": "sbert_desktop.extraction.child",
         "torch": "sbert_desktop.encoder._torch",
+        "fetch": "sbert_desktop.encoder.fetching",
         "echo": "sbert_desktop.jobs.echo",
     }
     if kind not in makers:

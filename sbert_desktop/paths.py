@@ -53,6 +53,11 @@ def model_cache() -> Path:
     return _base("cache") / "models"
 
 
+def added_models() -> Path:
+    """Gives the folder of the models that the person added, one sub-folder each."""
+    return _base("data") / "models"
+
+
 def resource(*parts: str) -> Path:
     """Finds a file of ``resources/`` in a source tree, an installed wheel and a frozen program."""
     import sys

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from sbert_desktop.domain import Child, Encoder, JobContext, Vectors
+from sbert_desktop.domain import Child, CrossEncoder, Encoder, JobContext, Vectors
 from sbert_desktop.encoder.hashing import HashingEncoder
 from sbert_desktop.encoder.pacing import EncodeStats, Gate
 
-__all__ = ["EncodeStats", "Gate", "HashingEncoder", "PacedEncoder", "expected_fingerprint", "open_encoder"]
+__all__ = ["EncodeStats", "Gate", "HashingEncoder", "PacedEncoder", "expected_fingerprint", "open_cross_encoder",
+           "open_encoder"]
 
 
 class PacedEncoder(Encoder, Protocol):
@@ -34,15 +35,20 @@ class PacedEncoder(Encoder, Protocol):
         ...
 
 
-def expected_fingerprint(*, backend: str = "auto", pooling: str | None = None) -> str:
-    """Gives the fingerprint that :func:`open_encoder` will give the bundled model, without opening it (0.1 s).
+def expected_fingerprint(model: Path | None = None, *, backend: str = "auto", pooling: str | None = None) -> str:
+    """Gives the fingerprint that :func:`open_encoder` will give a model, without opening it (0.1 s).
+
+    Args:
+        model: As there.
+        backend: As there.
+        pooling: As there.
 
     Raises:
         EncoderError: ``model-missing``, ``model-refused`` or ``model-unsupported``.
     """
     from sbert_desktop.encoder import opening
 
-    return opening.expected_fingerprint(backend=backend, pooling=pooling)
+    return opening.expected_fingerprint(model, backend=backend, pooling=pooling)
 
 
 def open_encoder(
@@ -72,7 +78,7 @@ def open_encoder(
         threads: Cores to use; all by default.
         interactive: A window is open: bulk batches stay small, so that queries need not wait.
         progress: Hears of long preparations.
-        pooling: ``mean``, ``cls``, ``max`` or ``mean_sqrt_len`` in place of the model's own.
+        pooling: One of ``models.POOLINGS`` in place of the model's own.
         prompt: Put before every text in place of the model's own prompts.
 
     Raises:
@@ -85,3 +91,26 @@ def open_encoder(
         model, backend=backend, precision=precision, launch=launch, notify=notify, threads=threads,
         interactive=interactive, progress=progress, pooling=pooling, prompt=prompt,
     )
+
+
+def open_cross_encoder(
+    model: Path,
+    *,
+    launch: Callable[..., Child],
+    device: str = "auto",
+    notify: Callable[[str], None] | None = None,
+) -> CrossEncoder:
+    """Opens a cross-encoder; its child is started by the first ``score``.
+
+    Args:
+        model: Folder of a sentence-transformers CrossEncoder that gives one score.
+        launch: ``launch("torch")`` gives a child process of that kind.
+        device: ``auto``, ``cpu`` or ``gpu``.
+        notify: Receives plain one-line notices, from the thread that scores.
+
+    Raises:
+        EncoderError: ``model-missing``, ``model-refused`` (naming the file) or ``model-unsupported``.
+    """
+    from sbert_desktop.encoder import scoring
+
+    return scoring.open_cross_encoder(model, launch=launch, device=device, notify=notify)

@@ -27,7 +27,10 @@ def convert_model(folder: Path, spec: Mapping[str, Any], target: Path) -> str:
     example = torch.from_numpy(np.array([[101, 2000, 102, 0], [101, 2000, 2001, 102]], np.int64) % spec["vocabulary"])
     mask = torch.tensor([[1, 1, 1, 0], [1, 1, 1, 1]])
     with torch.no_grad():
-        converted = ov.convert_model(module, example_input={"input_ids": example, "attention_mask": mask})
+        inputs = {"input_ids": example, "attention_mask": mask}
+        if not spec["prompt_pooled"]:
+            inputs["pooling_mask"] = mask.clone()
+        converted = ov.convert_model(module, example_input=inputs)
     for port in converted.inputs:
         port.get_node().set_partial_shape(ov.PartialShape([-1, -1]))
     converted.validate_nodes_and_infer_types()

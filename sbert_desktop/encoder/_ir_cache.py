@@ -51,6 +51,11 @@ def conversion_folder(facts: ModelFacts) -> Path:
     """Gives where the conversion of a model lies: one folder per weights, pooling, layers and format."""
     parts = [FORMAT, facts.weights_sha256, facts.files["config.json"], facts.pooling, facts.max_tokens,
              [[layer.folder, layer.activation] for layer in facts.dense]]
+    # Only where they say something: conversions that were made before are found again.
+    more = [facts.truncated, facts.prompt_pooled, [layer.unit for layer in facts.dense],
+            None if facts.layers is None else [facts.layers.folder, facts.layers.start]]
+    if facts.truncated or not facts.prompt_pooled or facts.layers is not None or any(x.unit for x in facts.dense):
+        parts.append(more)
     return paths.model_cache() / hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 

@@ -45,6 +45,7 @@ class OpenVinoBackend:
         interactive: A window is open: small batches.
         pad_id: Of the tokenizer.
         limit: The most tokens of a text.
+        prompt_pooled: The model pools all tokens; else it takes a mask of those to pool.
         note: Receives notices.
 
     Raises:
@@ -61,12 +62,14 @@ class OpenVinoBackend:
         interactive: bool = True,
         pad_id: int = 0,
         limit: int = 512,
+        prompt_pooled: bool = True,
         note: Callable[[str], None] | None = None,
     ) -> None:
         self._converted = converted
         self._threads = threads or cores()
         self._pad_id = pad_id
         self._limit = limit
+        self._prompt_pooled = prompt_pooled
         self._interactive = interactive
         self._streams = min(self._threads, _MAX_STREAMS)
         self._gentle = False
@@ -108,7 +111,7 @@ class OpenVinoBackend:
         """Gives how many batches one turn may hold: each core works on one of its own (half of them when gentle)."""
         return self._flight(bulk=True) * (1 if self._interactive else _TURNS_ALONE)
 
-    def run(self, batches: Sequence[Batch], *, bulk: bool) -> list[Vectors]:
+    def run(self, batches: Sequence[Batch], *, bulk: bool, skip: int = 0) -> list[Vectors]:
         """Computes the batches, each on one core, as many at once as the pace allows."""
         multiple = _BULK_MULTIPLE if bulk else _QUERY_MULTIPLE
         flight = self._flight(bulk=bulk)
@@ -117,7 +120,7 @@ class OpenVinoBackend:
             for number, batch in enumerate(batches):
                 if number >= flight:
                     results.append(_collect(self._requests[number % flight]))
-                self._start(self._requests[number % flight], batch, multiple)
+                self._start(self._requests[number % flight], batch, multiple, skip)
             left = range(max(0, len(batches) - flight), len(batches))
             results += [_collect(self._requests[number % flight]) for number in left]
         except Exception as error:
@@ -139,10 +142,14 @@ class OpenVinoBackend:
 
     # ------------------------------------------------------------- running
 
-    def _start(self, request: ov.InferRequest, batch: Batch, multiple: int) -> None:
+    def _start(self, request: ov.InferRequest, batch: Batch, multiple: int, skip: int = 0) -> None:
         ids, mask = pad_batch(batch, self._pad_id, multiple=multiple, limit=self._limit)
         request.set_tensor("input_ids", self._ov.Tensor(ids))
         request.set_tensor("attention_mask", self._ov.Tensor(mask))
+        if not self._prompt_pooled:
+            pooled = mask.copy()
+            pooled[:, :skip] = 0
+            request.set_tensor("pooling_mask", self._ov.Tensor(pooled))
         request.start_async()
 
     def _compile(self, precision: str) -> list[ov.InferRequest]:

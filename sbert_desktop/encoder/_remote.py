@@ -15,7 +15,7 @@ from sbert_desktop.encoder.models import ModelFacts
 from sbert_desktop.errors import EncoderError, JobError
 
 Launch = Callable[..., Child]
-_LOAD_S = 300.0  # importing torch from a cold disk, and the driver's first use of a graphics card
+LOAD_S = 300.0  # importing torch from a cold disk, and the driver's first use of a graphics card
 _ENCODE_S = 600.0  # one batch; a healthy child needs seconds
 _LIVES = 3  # how often a child that died is replaced
 
@@ -29,6 +29,11 @@ def spec_text(facts: ModelFacts) -> str:
         "pad_id": facts.pad_id,
         "max_tokens": facts.max_tokens,
         "vocabulary": int(config.get("vocab_size", 30522)),
+        "layers": None if facts.layers is None else dataclasses.asdict(facts.layers),
+        "dimension": facts.dimension,
+        "prompt_pooled": facts.prompt_pooled,
+        "kind": facts.kind,
+        "activation": facts.activation,
     })
 
 
@@ -88,7 +93,7 @@ class RemoteBackend:
         """Gives 1: the child works on one batch."""
         return 1
 
-    def run(self, batches: Sequence[Batch], *, bulk: bool) -> list[Vectors]:
+    def run(self, batches: Sequence[Batch], *, bulk: bool, skip: int = 0) -> list[Vectors]:
         """Computes the batches in the child.
 
         Raises:
@@ -97,7 +102,8 @@ class RemoteBackend:
         results = []
         for batch in batches:
             lengths, payload = pack(batch)
-            reply, data = self._request({"do": "encode", "lengths": lengths}, payload, pace=bulk and self._gentle)
+            header = {"do": "encode", "lengths": lengths, "skip": skip}
+            reply, data = self._request(header, payload, pace=bulk and self._gentle)
             vectors = np.frombuffer(data, "<f4").reshape(len(batch), -1).astype(np.float32)
             if vectors.shape[1] != self._facts.dimension:
                 raise EncoderError("backend-failed", "The model gave vectors of another dimension than it states.",
@@ -123,7 +129,7 @@ class RemoteBackend:
             try:
                 child = self._ready()
                 if pace != self._paced and header:
-                    child.request({"do": "pace", "gentle": pace}, timeout=_LOAD_S)
+                    child.request({"do": "pace", "gentle": pace}, timeout=LOAD_S)
                     self._paced = pace
                 if not header:
                     return {}, b""
@@ -139,7 +145,7 @@ class RemoteBackend:
             self._paced = False
             reply, _ = self._child.request(
                 {"do": "load", "folder": str(Path(self._facts.path).absolute()), "spec": spec_text(self._facts),
-                 "device": self._wanted}, timeout=_LOAD_S)
+                 "device": self._wanted}, timeout=LOAD_S)
             self._learn(reply)
         return self._child
 

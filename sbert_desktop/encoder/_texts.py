@@ -51,8 +51,10 @@ class Backend(Protocol):
         """How many batches one turn should hold; the model is not given to a query before all are done."""
         ...
 
-    def run(self, batches: Sequence[Batch], *, bulk: bool) -> list[Vectors]:
+    def run(self, batches: Sequence[Batch], *, bulk: bool, skip: int = 0) -> list[Vectors]:
         """Computes batches, each a list of ids int32 of about one length; float32 [rows, dimension] each.
+
+        ``skip`` tokens at the beginning of each text are left out of the pooling.
 
         Raises:
             EncoderError: ``backend-failed``; the caller may take another back-end and repeat.
@@ -76,6 +78,7 @@ class TextEncoder:
         tokenizer: The model's.
         backend: What computes.
         prompts: Put before a passage, before a query.
+        prompt_pooled: False leaves the tokens of prompts out of the pooling.
         fall_back: Gives the next back-end when one fails for good, or raises EncoderError.
         notify: Receives plain one-line notices.
     """
@@ -87,6 +90,7 @@ class TextEncoder:
         backend: Backend,
         *,
         prompts: tuple[str, str] = ("", ""),
+        prompt_pooled: bool = True,
         fall_back: Callable[[EncoderError], Backend] | None = None,
         notify: Callable[[str], None] | None = None,
     ) -> None:
@@ -94,6 +98,8 @@ class TextEncoder:
         self._tokenizer = tokenizer
         self._backend = backend
         self._passage_prompt, self._query_prompt = prompts
+        lengths = (0, 0) if prompt_pooled else tuple(tokenizer.prompt_length(one) for one in prompts)
+        self._passage_skip, self._query_skip = lengths
         self._fall_back = fall_back
         self._notify = notify
         self._gentle = False
@@ -139,7 +145,7 @@ class TextEncoder:
             with self._gate.bulk(context):
                 began = time.perf_counter()
                 batches = [[ids[row] for row in rows] for rows in group]
-                for rows, vectors in zip(group, self._run(batches, bulk=True), strict=True):
+                for rows, vectors in zip(group, self._run(batches, bulk=True, skip=self._passage_skip), strict=True):
                     out[rows] = vectors
                 lengths = [[len(one) for one in batch] for batch in batches]
                 self._gate.count(
@@ -152,7 +158,7 @@ class TextEncoder:
         """Encodes one query ahead of any bulk work, float32 [dimension] of unit length."""
         ids = self._tokenise([text], self._query_prompt, None)
         with self._gate.query():
-            vector: NDArray[np.float32] = self._run([ids], bulk=False)[0][0]
+            vector: NDArray[np.float32] = self._run([ids], bulk=False, skip=self._query_skip)[0][0]
         return vector
 
     def encode_now(self, texts: Sequence[str]) -> Vectors:
@@ -166,8 +172,8 @@ class TextEncoder:
         while group := list(islice(plan, width)):
             # One turn per group: a query that comes in between need not wait for all.
             with self._gate.query():
-                for rows, vectors in zip(group, self._run([[ids[row] for row in rows] for rows in group], bulk=False),
-                                         strict=True):
+                batches = [[ids[row] for row in rows] for rows in group]
+                for rows, vectors in zip(group, self._run(batches, bulk=False, skip=self._passage_skip), strict=True):
                     out[rows] = vectors
         return out
 
@@ -200,11 +206,11 @@ class TextEncoder:
             ids += self._tokenizer.encode([prompt + text for text in part] if prompt else part)
         return ids
 
-    def _run(self, batches: Sequence[Batch], *, bulk: bool) -> list[Vectors]:
+    def _run(self, batches: Sequence[Batch], *, bulk: bool, skip: int) -> list[Vectors]:
         if self._closed:
             raise EncoderError("encoder-closed", "The model was closed.")
         try:
-            return self._backend.run(batches, bulk=bulk)
+            return self._backend.run(batches, bulk=bulk, skip=skip)
         except EncoderError as error:
             if self._fall_back is None or error.code != "backend-failed":
                 raise
@@ -213,7 +219,7 @@ class TextEncoder:
             self._fall_back = None
             failed.close()
             self._backend.set_pace(gentle=self._gentle)
-            return self._backend.run(batches, bulk=bulk)
+            return self._backend.run(batches, bulk=bulk, skip=skip)
 
 
 def plan_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:

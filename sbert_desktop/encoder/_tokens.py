@@ -63,9 +63,21 @@ class ModelTokenizer:
 
     def encode(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
         """Gives the token ids of each text, int32, special tokens included, truncated."""
-        ready = [_encodable(text.lower() if self._lower else text) for text in texts]
-        found = self._encoder.encode_batch_fast(ready)
+        found = self._encoder.encode_batch_fast([_encodable(text) for text in texts])
         return [np.asarray(one.ids, dtype=np.int32) for one in found]
+
+    def encode_pairs(self, first: str, texts: Sequence[str]) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+        """Gives ids and types of each pair (first, text), int32 each; of the two the longer one is truncated."""
+        one = _encodable(first)
+        found = self._encoder.encode_batch_fast([(one, _encodable(text)) for text in texts])
+        return [(np.asarray(pair.ids, np.int32), np.asarray(pair.type_ids, np.int32)) for pair in found]
+
+    def prompt_length(self, prompt: str) -> int:
+        """Gives how many tokens a prompt takes at the beginning, the special one before it included."""
+        if not prompt:
+            return 0
+        found = self._encoder.encode(_encodable(prompt))
+        return len(found.ids) - int(bool(found.ids) and found.special_tokens_mask[-1] == 1)
 
     def _untruncated(self) -> FastTokenizer:
         with self._lock:
@@ -83,6 +95,13 @@ class ModelTokenizer:
             raise EncoderError("model-refused", "tokenizer.json of the model cannot be read.",
                                "Replace the model by a fresh copy.", detail=str(error)) from error
         tokenizer.no_padding()
+        if self._lower:
+            # In the tokenizer and not before it: it knows other capitals than Python, and offsets stay right.
+            from tokenizers.normalizers import Lowercase
+            from tokenizers.normalizers import Sequence as Normalizers
+
+            own = tokenizer.normalizer
+            tokenizer.normalizer = Normalizers([Lowercase()] if own is None else [Lowercase(), own])
         return tokenizer
 
 

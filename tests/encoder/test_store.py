@@ -1,0 +1,287 @@
+"""Adding, fetching and removing models: checked before they count, and nothing left of what broke off."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from sbert_desktop import paths
+from sbert_desktop.encoder import models, store
+from sbert_desktop.errors import Cancelled, EncoderError
+from sbert_desktop.jobs import spawn_child
+
+pytestmark = pytest.mark.model
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SBERT_DESKTOP_HOME", str(tmp_path / "home"))
+    return paths.added_models()
+
+
+@pytest.fixture
+def small(model_dir: Path, tmp_path: Path) -> Path:
+    """Gives a model folder of which nobody loads the weights."""
+    folder = tmp_path / "a small one"
+    (folder / "1_Pooling").mkdir(parents=True)
+    for name in ("tokenizer.json", "tokenizer_config.json", "config.json", "modules.json", "1_Pooling/config.json",
+                 "sentence_bert_config.json"):  # fmt: skip
+        (folder / name).write_bytes((model_dir / name).read_bytes())
+    (folder / "model.safetensors").write_bytes(b"weights " * 100_000)
+    (folder / "README.md").write_text("---\nlanguage:\n- de\n- fr\n---\n", "utf-8")
+    return folder
+
+
+class Job:
+    """Notes the progress; cancels after so many checks."""
+
+    paused = False
+
+    def __init__(self, checks: int = 10**9) -> None:
+        self.left = checks
+        self.seen: list[tuple[str, int, int | None]] = []
+
+    def check(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Cancelled
+
+    def progress(self, phase: str, done: int, total: int | None, detail: str = "") -> None:
+        self.seen.append((phase, done, total))
+
+    def partial(self, result: object) -> None: ...
+
+
+def left_of(home: Path) -> list[str]:
+    return [entry.name for entry in home.iterdir()] if home.exists() else []
+
+
+def test_a_model_is_added_from_a_folder_and_stands_on_its_own(small: Path, no_launch, home: Path) -> None:
+    (small / "train.py").write_text("raise SystemExit")
+    facts = store.add_model(str(small), no_launch, Job())
+    assert facts.path == home / "a-small-one"
+    assert (facts.dimension, facts.languages, facts.kind) == (384, ("de", "fr"), "encoder")
+    assert not (facts.path / "train.py").exists()
+    assert left_of(home) == ["a-small-one"]
+    assert facts.path in store.list_models()
+    assert store.find_model("a-small-one") == facts.path
+    assert store.verify(facts.path) == []
+    data = bytearray((facts.path / "model.safetensors").read_bytes())
+    data[12345] ^= 1
+    (facts.path / "model.safetensors").write_bytes(data)
+    assert any("model.safetensors" in line for line in store.verify(facts.path))
+    with pytest.raises(EncoderError) as caught:
+        store.add_model(str(small), no_launch, Job())
+    assert caught.value.code == "model-exists"
+
+
+def test_what_is_refused_is_not_added(small: Path, no_launch, home: Path) -> None:
+    (small / "model.safetensors").rename(small / "pytorch_model.bin")
+    with pytest.raises(EncoderError, match="pickle"):
+        store.add_model(str(small), no_launch, Job())
+    with pytest.raises(EncoderError) as caught:
+        store.add_model(str(small / "nowhere"), no_launch, Job())
+    assert caught.value.code == "model-missing"
+    with pytest.raises(EncoderError):
+        store.add_model("../../etc", no_launch, Job())
+    assert left_of(home) == []
+
+
+def test_a_cancel_in_the_middle_of_copying_leaves_nothing(small: Path, no_launch, home: Path) -> None:
+    with pytest.raises(Cancelled):
+        store.add_model(str(small), no_launch, Job(checks=3))
+    assert left_of(home) == []
+
+
+def test_the_bundled_model_and_the_one_in_use_are_not_removed(small: Path, no_launch, home: Path) -> None:
+    store.add_model(str(small), no_launch, Job())
+    with pytest.raises(EncoderError) as caught:
+        store.remove_model("all-MiniLM-L6-v2")
+    assert caught.value.code == "model-bundled"
+    with pytest.raises(EncoderError) as caught:
+        store.remove_model("a-small-one", in_use=lambda folder: True)
+    assert caught.value.code == "model-in-use"
+    store.remove_model("a-small-one")
+    assert left_of(home) == []
+    with pytest.raises(EncoderError, match="all-MiniLM-L6-v2") as caught:
+        store.remove_model("a-small-one")
+    assert caught.value.code == "model-missing"
+
+
+# ---------------------------------------------------------------- the hub
+
+
+class Hub:
+    """A hub on this machine that gives the files of a folder; ``break_off`` ends one after so many bytes."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self.files = files
+        self.break_off: tuple[str, int] | None = None
+        self.wrong: dict[str, bytes] = {}
+        self.asked: list[str] = []
+        self.headers: list[dict[str, str]] = []
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.server.daemon_threads = True
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02})
+        self.thread.start()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+    def _handler(hub) -> type[BaseHTTPRequestHandler]:  # noqa: N805
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                hub.asked.append(self.path)
+                hub.headers.append(dict(self.headers))
+                path = unquote(self.path).split("?")[0]
+                if path == "/api/models/owner/tiny":
+                    self.give(json.dumps(hub.listing()).encode())
+                elif path.startswith("/owner/tiny/resolve/" + COMMIT + "/"):
+                    self.send_response(302)
+                    self.send_header("Location", "/store/" + path.split(COMMIT + "/")[1])
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                elif path.startswith("/store/"):
+                    name = path.removeprefix("/store/")
+                    data = hub.wrong.get(name, hub.files[name])
+                    cut = hub.break_off[1] if hub.break_off and hub.break_off[0] == name else len(data)
+                    self.give(data, cut)
+                else:
+                    self.send_error(404)
+
+            def give(self, data: bytes, cut: int | None = None) -> None:
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data[:cut])
+
+            def log_message(self, *args: object) -> None: ...
+
+        return Handler
+
+    def listing(self) -> dict[str, object]:
+        return {"sha": COMMIT, "siblings": [
+            {"rfilename": name, "size": len(data),
+             **({"lfs": {"sha256": hashlib.sha256(data).hexdigest()}} if name.endswith(".safetensors") else {})}
+            for name, data in self.files.items()
+        ]}  # fmt: skip
+
+
+@pytest.fixture
+def hub(small: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    files = {entry.relative_to(small).as_posix(): entry.read_bytes() for entry in small.rglob("*") if entry.is_file()}
+    opened = Hub({**files, "pytorch_model.bin": b"pickle", "modeling.py": b"raise SystemExit",
+                  "onnx/model.onnx": b"other"})  # fmt: skip
+    monkeypatch.setenv("HF_ENDPOINT", opened.address)
+    monkeypatch.setenv("HF_TOKEN", "hf_canary")
+    yield opened
+    opened.close()
+
+
+def test_a_model_is_fetched_by_name_with_progress_and_nothing_of_the_person(hub: Hub, home: Path, no_launch) -> None:
+    assert hub.asked == []
+    job = Job()
+    facts = store.add_model("owner/tiny", spawn_child, job)
+    assert facts.path == home / "tiny"
+    assert left_of(home) == ["tiny"]
+    assert store.verify(facts.path) == []
+    wanted = {name: data for name, data in hub.files.items() if not name.startswith(("pytorch", "modeling", "onnx"))}
+    assert {name: (facts.path / name).read_bytes() for name in wanted} == wanted
+    assert not [name for name in hub.asked if "pytorch_model" in name or "modeling" in name or "onnx" in name]
+    assert "canary" not in str(hub.headers)
+    fetched = [(done, total) for phase, done, total in job.seen if phase == "Fetching the model"]
+    assert fetched[-1] == (sum(map(len, wanted.values())),) * 2
+
+
+def _cut(hub: Hub) -> None:
+    hub.break_off = ("model.safetensors", 300_000)
+
+
+def _changed(hub: Hub) -> None:
+    hub.wrong["model.safetensors"] = b"W" + hub.files["model.safetensors"][1:]
+
+
+def _pickled(hub: Hub) -> None:
+    del hub.files["model.safetensors"]
+
+
+def _outside(hub: Hub) -> None:
+    hub.files["modules.json"] = b'[{"type": "evil.Run", "path": ""}]'
+
+
+@pytest.mark.parametrize(("harm", "code"), [(_cut, "fetch-failed"), (_changed, "fetch-failed"),
+                                            (_pickled, "model-refused"), (_outside, "model-refused")])  # fmt: skip
+def test_a_broken_or_refused_download_leaves_nothing(
+    hub: Hub, home: Path, harm: Callable[[Hub], None], code: str
+) -> None:
+    harm(hub)
+    with pytest.raises(EncoderError) as caught:
+        store.add_model("owner/tiny", spawn_child, Job())
+    assert caught.value.code == code
+    assert left_of(home) == []
+
+
+def test_a_cancelled_download_leaves_nothing_and_ends_its_child(hub: Hub, home: Path) -> None:
+    children = []
+
+    def launch(kind: str, **more):
+        children.append(spawn_child(kind, **more))
+        return children[-1]
+
+    with pytest.raises(Cancelled):
+        store.add_model("owner/tiny", launch, Job(checks=0))
+    assert left_of(home) == []
+    assert not children[0].alive
+
+
+def test_an_unknown_name_and_an_unsafe_hub_are_said(hub: Hub, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(EncoderError) as caught:
+        store.add_model("owner/nothing", spawn_child, Job())
+    assert caught.value.code == "model-missing"
+    monkeypatch.setenv("HF_ENDPOINT", "http://example.invalid")
+    with pytest.raises(EncoderError, match="not encrypted"):
+        store.add_model("owner/tiny", spawn_child, Job())
+    assert left_of(home) == []
+
+
+def test_what_a_kill_left_is_cleared_when_it_is_old(small: Path, no_launch, home: Path) -> None:
+    import os
+
+    for name, age in ((".adding-old", 3 * 86400), (".adding-new", 0)):
+        (home / name).mkdir(parents=True)
+        stamp = (home / name).stat().st_mtime - age
+        os.utime(home / name, (stamp, stamp))
+    store.add_model(str(small), no_launch, Job())
+    assert sorted(left_of(home)) == [".adding-new", "a-small-one"]
+
+
+def test_families_are_known_by_their_names(small: Path, tmp_path: Path) -> None:
+    expected = {
+        "multilingual-e5-small": {"query": "query: ", "document": "passage: "},
+        "bge-small-en-v1.5": {"query": "Represent this sentence for searching relevant passages: "},
+        "multilingual-e5-large-instruct": {}, "bge-m3": {}, "phrase5": {},
+    }  # fmt: skip
+    for name, prompts in expected.items():
+        folder = tmp_path / name
+        small.rename(folder)
+        assert models.describe(folder).prompts == prompts, name
+        folder.rename(small)
+    folder = tmp_path / "e5-own"
+    small.rename(folder)
+    (folder / "config_sentence_transformers.json").write_text(
+        '{"prompts": {"query": "ask: ", "passage": "tell: ", "document": "", "odd": null}}', "utf-8")  # fmt: skip
+    assert models.describe(folder).prompts == {"query": "ask: ", "document": "tell: "}
