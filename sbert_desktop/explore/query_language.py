@@ -56,7 +56,7 @@ _BARE_WHOLE = re.compile(f"(?:[^{_GAP},，]|[,，](?![{_GAP}{_MAYBE}{_ALWAYS}]|$
 _COMMAS = re.compile("[,，]++")
 _FIELD = re.compile(rf"([^\W\d_]{{2,16}})[{_COLON}]")
 _TRAILING = ".;:!?)"
-_PUNCTUATION = re.compile(r"(?<!\.)[.;:!?)]{1,4}$")  # of the sentence around a field; 2023.. is a range
+_PUNCTUATION = re.compile(r"(?:[;:!?)]|(?<!\.)\.(?!\.)){1,4}$")  # of the sentence around a field; 2023.. is a range
 _NUMBER = re.compile(r"\d{1,3}(?:[.,]\d+)?(?:°?[CFK]?|%)[.,;:!?)]*")
 
 # Names before a colon that are no attempt at a field.
