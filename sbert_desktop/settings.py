@@ -161,6 +161,18 @@ SCHEMA: tuple[Setting, ...] = (
         "Mark the sentence of each passage that is closest to the query.",
     ),
     Setting(
+        "search.key_relevant",
+        "1",
+        "Key for “this is what I meant”",
+        "Pressed in the list of results; empty for none. A letter no longer goes to the search box.",
+    ),
+    Setting(
+        "search.key_not_relevant",
+        "2",
+        "Key for “this is not what I meant”",
+        "Pressed in the list of results; empty for none.",
+    ),
+    Setting(
         "reading.time_limit",
         60,
         "Time limit per file",

@@ -26,12 +26,16 @@ class SearchEntry(Page):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self.setObjectName("search_entry")
-        self.page = SearchPage(desk.commands, desk.bridge, theme)
+        self.page = SearchPage(desk.commands, desk.bridge, theme, can=desk.can)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.page)
         desk.inspector.set_content(self.key, self.page.inspector)
         self.page.statusMessage.connect(lambda text: desk.toast(text))
+        self.page.undoOffered.connect(lambda text, undo: desk.toast(text, action="Undo", run=undo))
+        self.page.collectWanted.connect(desk.collect)
+        self.page.saveWanted.connect(desk.save_search)
+        self.page.modelWanted.connect(desk.get_model)
         self.page.openRequested.connect(desk.show_page)
         self.page.inspectorWanted.connect(desk.inspector.set_open)
         self.page.captionWanted.connect(lambda document: edit_caption(

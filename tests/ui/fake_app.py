@@ -56,6 +56,7 @@ from sbert_desktop.domain import (
 )
 from sbert_desktop.settings import Settings
 from tests.ui.fake_kept import MODEL, FakeKept
+from tests.ui.fake_search import FakeSearch
 
 HOME = Path.home()
 NOW = 1_700_000_000.0
@@ -268,7 +269,7 @@ def kinds_of_documents() -> tuple[DocumentView, ...]:
     return tuple(out)
 
 
-class FakeApp(FakeKept):
+class FakeApp(FakeKept, FakeSearch):
     """Commands with canned answers; every answer comes from the fake's own thread."""
 
     def __init__(self, settings: Settings, *, state: str = "full", delay: float = 0.0) -> None:
@@ -298,6 +299,7 @@ class FakeApp(FakeKept):
         if state == "bare":
             self.helpers = ProgramsView("", (), "")
         self.keep_nothing_yet()
+        self.judge_nothing_yet()
         self._hidden: dict[Path, FolderView] = {}
         self._history = ["when do I get my deposit back", "tyre sizes of the scooter"]
         self._numbers = itertools.count(1)
@@ -596,6 +598,7 @@ class FakeApp(FakeKept):
             7,
             notes,
         )
+        view = self.told(view)
         marks = Marks({h.passage_id: (13, 111) for d in found for h in d.hits})
         return self._job("search", view, view, marks)
 

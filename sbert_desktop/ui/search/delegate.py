@@ -23,6 +23,7 @@ PAD = 16
 TEXT_X = 46  # padding 16, icon 18, gap 12
 PASSAGE_X = 90  # location column 32, gap 12
 BAR = QSize(64, 4)
+FOLDED = 1 << 30  # added to the number of a row, its second link: what says nearly the same
 TIME_COLUMN = 144  # "00:01:05 Anna Petersen" at the usual size
 _TIME = re.compile(r"\d{1,2}:\d\d")
 STATE_TAGS = {
@@ -66,9 +67,11 @@ class ResultDelegate(QStyledItemDelegate):
         row = self._model.row(number)
         if row.kind is Kind.FOOTER:
             return self._theme.height(48)
+        if row.kind is Kind.CHANCE:
+            return self._theme.height(36, role="meta", padding=20)
         document = self._model.document_at(number)
         key = (document.content_id, row.kind, row.hit, self._model.is_open(number), self._model.is_last(number),
-               self._model.more_at(number) > 0, width)
+               self._model.more_at(number) > 0, self._model.folded_at(number) > 0, width)
         found = self._heights.get(key)
         if found is None:
             found = self._heights[key] = self._measure(number, width)
@@ -81,11 +84,11 @@ class ResultDelegate(QStyledItemDelegate):
         if row.kind is Kind.REST:
             return 12 + line + end
         if row.kind is Kind.PASSAGE:
-            return round(12 + self._text_height(number, width)) + end
+            return round(12 + self._text_height(number, width)) + (line if self._model.folded_at(number) else 0) + end
         head = 12 + self._title_line() + self._meta_line() + 4
         if self._model.is_open(number):
             return head
-        link = line if self._model.more_at(number) else 0
+        link = line if self._model.more_at(number) or self._model.folded_at(number) else 0
         return round(head + self._text_height(number, width)) + link + end
 
     def _right(self) -> int:
@@ -175,6 +178,21 @@ class ResultDelegate(QStyledItemDelegate):
         end = rect.bottom() + 1 - 13
         return QRect(TEXT_X, end - self._line(), wide, self._line())
 
+    def folded_rect(self, rect: QRect, number: int) -> QRect:
+        """Gives where a row's link to passages that say nearly the same lies (empty if there are none)."""
+        row = self._model.row(number)
+        if row.document < 0 or not self._model.folded_at(number):
+            return QRect()
+        wide = self._theme.metrics("body").horizontalAdvance(self._folded_words(number))
+        end = rect.bottom() + 1 - (13 if self._model.is_last(number) else 0)
+        if row.kind is Kind.PASSAGE:
+            return QRect(self._passage_x(number), end - 6 - self._line(), wide, self._line())
+        more = self.link_rect(rect, number)
+        return QRect(more.right() + 17 if more.isValid() else TEXT_X, end - self._line(), wide, self._line())
+
+    def _folded_words(self, number: int) -> str:
+        return f"+ {self._model.folded_at(number):,} nearly the same"
+
     def _more_words(self, number: int) -> str:
         return "+ " + counted(self._model.more_at(number), "more passage")
 
@@ -190,6 +208,8 @@ class ResultDelegate(QStyledItemDelegate):
             self._paint_document(painter, option, number)
         elif row.kind is Kind.PASSAGE:
             self._paint_passage(painter, option, number)
+        elif row.kind is Kind.CHANCE:
+            self._paint_chance(painter, option.rect, number)
         else:
             self._paint_link_row(painter, option, number)
         painter.restore()
@@ -204,6 +224,8 @@ class ResultDelegate(QStyledItemDelegate):
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, number: int) -> None:
         theme, rect = self._theme, option.rect
+        if self._model.row(number).kind is Kind.CHANCE:
+            return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ground = self._ground(rect, number)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -237,7 +259,8 @@ class ResultDelegate(QStyledItemDelegate):
             beside = one_line(hit.location) if hit is not None else ""
             beside = beside or heading_of(document)
         strong, meta = self._theme.metrics("strong"), self._theme.metrics("meta")
-        room = self._score_left(rect) - 12 - TEXT_X - self._tag_width(document)
+        judged = 22 if hit is not None and hit.judged and not self._model.is_open(number) else 0
+        room = self._score_left(rect) - 12 - TEXT_X - self._tag_width(document) - judged
         wide = strong.horizontalAdvance(title)
         side = meta.horizontalAdvance(beside) if beside else 0
         least = min(side, room // 3) + 8 if side else 0
@@ -284,6 +307,8 @@ class ResultDelegate(QStyledItemDelegate):
         text.draw(painter, QPointF(TEXT_X, top), theme.color("text"), theme.color("mark"))
         if self._model.more_at(number):
             self._paint_link(painter, self.link_rect(rect, number), self._more_words(number), number)
+        if self._model.folded_at(number):
+            self._paint_link(painter, self.folded_rect(rect, number), self._folded_words(number), number + FOLDED)
 
     def _paint_score(self, painter: QPainter, line: QRect, rect: QRect, number: int) -> None:
         theme = self._theme
@@ -295,11 +320,35 @@ class ResultDelegate(QStyledItemDelegate):
         wide = self._score_width()
         painter.drawText(QRect(right - wide, line.y(), wide, line.height()),
                          Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{document.score:.2f}")
+        hit = self._model.hit_at(number)
+        if hit is not None and hit.judged and not self._model.is_open(number):
+            self._paint_judged(painter, right - wide - 6, line, hit.judged)
         if bar is None:
             return
         groove = QRect(rect.right() + 1 - self._right() - BAR.width(), line.y() + (line.height() - BAR.height()) // 2,
                        BAR.width(), BAR.height())
         paint_bar(painter, groove, bar)
+
+    def _paint_judged(self, painter: QPainter, right: int, line: QRect, judged: str) -> None:
+        good = judged == "relevant"
+        spot = QRect(right - 16, line.y() + (line.height() - 16) // 2, 16, 16)
+        icons.paint(painter, "relevant" if good else "not_relevant", spot, "good" if good else "danger")
+
+    def _paint_chance(self, painter: QPainter, rect: QRect, number: int) -> None:
+        theme = self._theme
+        words, metrics = self._model.chance_words(number), theme.metrics("meta")
+        middle = rect.center().y()
+        left, right = PAD, rect.right() + 1 - self._right()
+        wide = min(metrics.horizontalAdvance(words), right - left - 48)
+        start = left + (right - left - wide) // 2
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        pen = QPen(theme.color("muted"), 1)
+        pen.setDashPattern([4, 3])
+        painter.setPen(pen)
+        painter.drawLine(left, middle, start - 12, middle)
+        painter.drawLine(start + wide + 12, middle, right, middle)
+        painter.setFont(theme.font("meta"))
+        _draw(painter, QRect(start, rect.y(), wide + 1, rect.height()), words, metrics)
 
     def _paint_meta(self, painter: QPainter, rect: QRect, number: int) -> None:
         theme = self._theme
@@ -349,8 +398,12 @@ class ResultDelegate(QStyledItemDelegate):
         wide = self._score_width()
         painter.drawText(QRect(rect.right() + 1 - self._right() - wide, top, wide, line),
                          Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{hit.score:.2f}")
+        if hit.judged:
+            self._paint_judged(painter, PAD + 17, QRect(PAD, top, 18, line), hit.judged)
         self._text(number, rect.width()).draw(
             painter, QPointF(self._passage_x(number), top), theme.color("text"), theme.color("mark"))
+        if hit.folded:
+            self._paint_link(painter, self.folded_rect(rect, number), self._folded_words(number), number + FOLDED)
 
     def _paint_link_row(self, painter: QPainter, option: QStyleOptionViewItem, number: int) -> None:
         row = self._model.row(number)

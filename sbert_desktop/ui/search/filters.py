@@ -12,9 +12,10 @@ from PySide6.QtWidgets import QDateEdit, QDialog, QFileDialog, QHBoxLayout, QMen
 
 from sbert_desktop.app.views import LibraryView
 from sbert_desktop.domain import Filters, short_path
+from sbert_desktop.ui.search.add_filter import AddFilter
 from sbert_desktop.ui.search.model import date_text
 from sbert_desktop.ui.search.text import one_line
-from sbert_desktop.ui.widgets import Button, CheckBox, Chip, FlowLayout, Label, menu, no_mnemonic
+from sbert_desktop.ui.widgets import Button, CheckBox, Chip, FlowLayout, IconButton, Label, menu, no_mnemonic
 
 # What a person calls a format, and the suffixes that it covers; others are shown by their suffix.
 TYPE_WORDS: dict[str, str] = {
@@ -71,7 +72,8 @@ class FilterBar(QWidget):
         self._formats: tuple[str, ...] = ()
         self._languages: tuple[str, ...] = ()
         self._folders: tuple[Path, ...] = ()
-        row = FlowLayout(self, gap=8)
+        row = self._row = FlowLayout(self, gap=8)
+        self._typed: set[str] = set()
         self.similar_chip = Chip("Similar to", object_name="filter_similar", parent=self)
         self.folder_chip = Chip("Folder", unset="all", object_name="filter_folder", parent=self)
         self.type_chip = Chip("Type", object_name="filter_type", parent=self)
@@ -81,6 +83,11 @@ class FilterBar(QWidget):
             chip.hide()  # until there is something to choose
         for chip in self.chips():
             row.addWidget(chip)
+        self.add_button = AddFilter(self)
+        row.addWidget(self.add_button)
+        self.help_button = IconButton("info", "How to search: words, phrases and fields", object_name="search_language",
+                                      size=28, icon_size=16)
+        row.addWidget(self.help_button)
         self._folder_menu = menu(self, "filter_folder_menu", "Folder")
         self._type_menu = _StayingMenu(self)
         self._type_menu.setObjectName("filter_type_menu")
@@ -106,6 +113,20 @@ class FilterBar(QWidget):
     def chips(self) -> list[Chip]:
         """Gives the chips in their order."""
         return [self.similar_chip, self.folder_chip, self.type_chip, self.date_chip, self.language_chip]
+
+    def set_typed(self, fields: set[str], chips: Sequence[Chip]) -> None:
+        """Shows chips of what is typed; a menu whose field is typed steps back, so that each says it once."""
+        self._typed = fields
+        for chip in chips:
+            self._row.addWidget(chip)
+            chip.show()
+        self._show()
+
+    def menus(self) -> list[tuple[str, Chip]]:
+        """Gives the filters that have a menu of their own and can be chosen now."""
+        return [(word, chip) for word, chip in (("Type", self.type_chip), ("Folder", self.folder_chip),
+                                                ("Date", self.date_chip), ("Language", self.language_chip))
+                if not chip.isHidden()]
 
     def filters(self) -> Filters:
         """Gives what is chosen."""
@@ -153,8 +174,11 @@ class FilterBar(QWidget):
         self.type_chip.set_value(listed(list(dict.fromkeys(type_word(kind) for kind in chosen.types))))
         self.date_chip.set_value(self._date_words if chosen.after is not None or chosen.before is not None else "")
         self.language_chip.set_value(listed([language_word(code) for code in chosen.languages]))
-        self.type_chip.setVisible(bool(self._formats or chosen.types))
-        self.language_chip.setVisible(len(self._languages) > 1 or bool(chosen.languages))
+        typed = self._typed
+        self.folder_chip.setVisible("folder" not in typed or folder is not None)
+        self.date_chip.setVisible(not typed & {"after", "before"} or bool(self.date_chip.value()))
+        self.type_chip.setVisible(bool((self._formats and "type" not in typed) or chosen.types))
+        self.language_chip.setVisible((len(self._languages) > 1 and "lang" not in typed) or bool(chosen.languages))
         layout = self.layout()
         if layout is not None:
             layout.invalidate()

@@ -6,7 +6,7 @@ import itertools
 from collections import OrderedDict
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
@@ -16,10 +16,10 @@ from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.bridge import Bridge, Latest
 from sbert_desktop.ui.naming import quick_path
-from sbert_desktop.ui.search.left_button import LeftButton
+from sbert_desktop.ui.search.citing import put_on_clipboard
 from sbert_desktop.ui.search.model import STATE_TIPS, STATE_WORDS, date_text, place_of, title_of
 from sbert_desktop.ui.search.page_view import PageView
-from sbert_desktop.ui.search.result_list import put_on_clipboard
+from sbert_desktop.ui.search.preview_tools import FindBar, PreviewTools
 from sbert_desktop.ui.search.text import collapse, one_line
 from sbert_desktop.ui.search.text_view import TextView
 from sbert_desktop.ui.search.why import WhyPanel
@@ -48,7 +48,7 @@ class PreviewInspector(Panel):
 
     Signals: ``openWanted(DocumentView, HitView)``, ``revealWanted(DocumentView)``,
     ``similarWanted(DocumentView)``, ``captionWanted(DocumentView)``, ``hitWanted(passage id)`` for the next
-    or previous passage, ``closeWanted()``, ``statusMessage(str)``.
+    or previous passage, ``judgeWanted(verdict)``, ``closeWanted()``, ``statusMessage(str)``.
     """
 
     openWanted = Signal(object, object)
@@ -57,6 +57,7 @@ class PreviewInspector(Panel):
     captionWanted = Signal(object)
     hitWanted = Signal(int)
     closeWanted = Signal()
+    judgeWanted = Signal(str)
     statusMessage = Signal(str)
 
     def __init__(self, commands: Commands, bridge: Bridge, theme: Theme = theme, parent: QWidget | None = None) -> None:
@@ -69,8 +70,6 @@ class PreviewInspector(Panel):
         self._view: SearchView | None = None
         self._wanted: tuple[HitView, int | None] | None = None  # asked for while hidden
         self._page_number: int | None = None
-        self._hit_words: tuple[str, ...] = ("",)  # longest first
-        self._page_words_shown: tuple[str, ...] = ("",)
         self._kept: OrderedDict[Key, PreviewPage | PreviewText] = OrderedDict()
         self._latest = Latest(bridge)
         self._late = QTimer(self)
@@ -91,8 +90,24 @@ class PreviewInspector(Panel):
         column.setSpacing(0)
         column.addWidget(self._make_head())
         column.addWidget(Line(parent=self))
-        self.tools = self._make_tools()
+        tools = self.tools = PreviewTools(self._theme, self)
+        self.page_label, self.hit_label = tools.page_label, tools.hit_label
+        self.previous_page, self.next_page = tools.previous_page, tools.next_page
+        self.previous_hit, self.next_hit = tools.previous_hit, tools.next_hit
+        self.zoom_out, self.zoom_in, self.zoom_fit = tools.zoom_out, tools.zoom_in, tools.zoom_fit
+        self.previous_page.clicked.connect(lambda: self.turn_page(-1))
+        self.next_page.clicked.connect(lambda: self.turn_page(1))
+        self.previous_hit.clicked.connect(lambda: self.step_hit(-1))
+        self.next_hit.clicked.connect(lambda: self.step_hit(1))
+        self.zoom_out.clicked.connect(lambda: self._zoom(-1))
+        self.zoom_in.clicked.connect(lambda: self._zoom(1))
+        self.zoom_fit.clicked.connect(self._fit)
+        tools.find_button.clicked.connect(self.open_find)
         column.addWidget(self.tools)
+        self.find = FindBar(self._theme, self)
+        self.find.wanted.connect(self._find)
+        self.find.closed.connect(self.close_find)
+        column.addWidget(self.find)
         self._tools_line = Line(parent=self)
         column.addWidget(self._tools_line)
         self.stack = QStackedWidget(self)
@@ -103,6 +118,7 @@ class PreviewInspector(Panel):
         self.note.setMargin(24)
         for widget in (self.note, self.page_view, self.text_view):
             self.stack.addWidget(widget)
+        self.stack.currentChanged.connect(self._on_kind)
         column.addWidget(self.stack, 1)
         self._why_line = Line(parent=self)
         column.addWidget(self._why_line)
@@ -113,8 +129,19 @@ class PreviewInspector(Panel):
         self.page_view.pageTurned.connect(self.turn_page)
         self.page_view.zoomChanged.connect(lambda _zoom: self._sharpen.start())
         self.page_view.installEventFilter(self)
-        order = [self.more_button, self.hide_button, self.previous_page, self.next_page, self.previous_hit,
-                 self.next_hit, self.zoom_out, self.zoom_in, self.zoom_fit, self.page_view, self.text_view,
+        self.why.judged.connect(self.judgeWanted)
+        for name, text, keys, slot in (("preview_key_find", "Find in this text", "Ctrl+F", self.open_find),
+                                       ("preview_key_next", "Next passage", "F3", lambda: self.step_hit(1)),
+                                       ("preview_key_previous", "Previous passage", "Shift+F3",
+                                        lambda: self.step_hit(-1))):
+            action = QAction(text, self)
+            action.setObjectName(name)
+            action.setShortcut(QKeySequence(keys))
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            action.triggered.connect(lambda _=False, slot=slot: slot())
+            self.addAction(action)
+        order = [self.more_button, self.hide_button, *self.tools.buttons(), self.find.box.edit, self.find.previous,
+                 self.find.next, self.find.close_button, self.page_view, self.text_view, *self.why.controls(),
                  self.open_button, self.reveal_button, self.copy_path_button, self.copy_button, self.similar_button]
         for first, second in itertools.pairwise(order):
             QWidget.setTabOrder(first, second)
@@ -141,6 +168,7 @@ class PreviewInspector(Panel):
             ("reveal", "Show in folder", "reveal", self._reveal),
             ("copy_path", "Copy path", "copy", self.copy_path),
             ("copy_passage", "Copy passage", "copy", self.copy_passage),
+            ("copy_selection", "Copy the selected text", "copy", self.copy_selection),
             ("similar", "Find similar documents", "similar", self._similar),
             ("caption", "Add a caption...", "quote", self._caption),
         ):
@@ -155,47 +183,6 @@ class PreviewInspector(Panel):
         row.addWidget(self.hide_button)
         head.setMinimumHeight(self._theme.height(56, lines=2, padding=20))
         return head
-
-    def _make_tools(self) -> QWidget:
-        tools = QWidget(self)
-        row = QHBoxLayout(tools)
-        row.setContentsMargins(16, 0, 8, 0)
-        row.setSpacing(0)
-
-        def button(icon: str, tip: str, name: str) -> IconButton:
-            return IconButton(icon, tip, object_name=name, size=26, icon_size=16)
-
-        self.page_label = Label("", object_name="preview_page_number")
-        self.previous_page = button("up", "Previous page", "preview_previous_page")
-        self.next_page = button("down", "Next page", "preview_next_page")
-        self.hit_label = Label("", role="meta", tone="muted", object_name="preview_hit_number")
-        self.previous_hit = LeftButton("chevron_right", "Previous passage", object_name="preview_previous_hit",
-                                        size=26, icon_size=16)
-        self.next_hit = button("chevron_right", "Next passage", "preview_next_hit")
-        self.zoom_out = button("minus", "Smaller", "preview_zoom_out")
-        self.zoom_in = button("plus", "Larger", "preview_zoom_in")
-        self.zoom_fit = button("fit", "Fit to width", "preview_zoom_fit")
-        self.previous_page.clicked.connect(lambda: self.turn_page(-1))
-        self.next_page.clicked.connect(lambda: self.turn_page(1))
-        self.previous_hit.clicked.connect(lambda: self.step_hit(-1))
-        self.next_hit.clicked.connect(lambda: self.step_hit(1))
-        self.zoom_out.clicked.connect(lambda: self._zoom(-1))
-        self.zoom_in.clicked.connect(lambda: self._zoom(1))
-        self.zoom_fit.clicked.connect(self._fit)
-        row.addWidget(self.page_label)
-        row.addSpacing(4)
-        row.addWidget(self.previous_page)
-        row.addWidget(self.next_page)
-        row.addStretch(1)
-        row.addWidget(self.previous_hit)
-        row.addWidget(self.hit_label)
-        row.addWidget(self.next_hit)
-        row.addStretch(1)
-        row.addWidget(self.zoom_out)
-        row.addWidget(self.zoom_in)
-        row.addWidget(self.zoom_fit)
-        tools.setMinimumHeight(self._theme.height(36, padding=12))
-        return tools
 
     def _make_buttons(self) -> QWidget:
         bar = QWidget(self)
@@ -222,6 +209,14 @@ class PreviewInspector(Panel):
         return bar
 
     # ---- what is shown --------------------------------------------------------------------
+    def shown(self) -> tuple[DocumentView | None, HitView | None]:
+        """Gives what is shown."""
+        return self._document, self._hit
+
+    def set_judging(self, possible: bool) -> None:
+        """Shows the two buttons of a verdict, or leaves them out."""
+        self.why.set_judging(possible)
+
     def show_hit(self, document: DocumentView | None, hit: HitView | None, view: SearchView | None) -> None:
         """Shows a passage of a document; None for nothing chosen."""
         same = hit is not None and hit == self._hit and document == self._document
@@ -263,18 +258,12 @@ class PreviewInspector(Panel):
         self._theme.set_tone(self.place, theme_tone)
         ids = [each.passage_id for each in document.hits]
         number = ids.index(hit.passage_id) if hit.passage_id in ids else 0
-        several = len(ids) > 1
-        self._hit_words = (f"Passage {number + 1} of {len(ids)}", f"{number + 1} of {len(ids)}") if several else ("",)
-        self.hit_label.setAccessibleName(self._hit_words[0])
-        for widget in (self.hit_label, self.previous_hit, self.next_hit):
-            widget.setVisible(several)
-        self.previous_hit.setEnabled(number > 0)
-        self.next_hit.setEnabled(number < len(ids) - 1)
+        self.tools.set_hits(number, len(ids))
         gone = document.state in ("gone", "offline")
         self.open_button.setEnabled(not gone)
         self.reveal_button.setEnabled(not gone)
         self._fit_buttons()
-        self._fit_tools()
+        self.tools.fit()
 
     def _ask(self, hit: HitView, page: int | None) -> None:
         if not self.isVisible():
@@ -327,7 +316,7 @@ class PreviewInspector(Panel):
         part = "Part of the text" if window.before or window.after else "Text"
         for widget in (self.previous_page, self.next_page):
             widget.hide()
-        self._set_page_words(part, "Part" if part != "Text" else part)
+        self.tools.set_page_words(part, "Part" if part != "Text" else part)
         self.page_label.setToolTip(plain_tip(where))
         self.text_view.setAccessibleDescription(self._passage_words())
 
@@ -339,14 +328,9 @@ class PreviewInspector(Panel):
             self.page_view.setFocus(Qt.FocusReason.OtherFocusReason)
         self.previous_page.setEnabled(page > 1)
         self.next_page.setEnabled(page < pages)
-        self._set_page_words(f"Page {page} of {pages:,}", f"{page} / {pages:,}")
+        self.tools.set_page_words(f"Page {page} of {pages:,}", f"{page} / {pages:,}")
         self.page_label.setToolTip("")
         announce(self.page_label, self.page_label.accessibleName())
-
-    def _set_page_words(self, *words: str) -> None:
-        self._page_words_shown = words
-        self.page_label.setAccessibleName(words[0])
-        self._fit_tools()
 
     def _page_words(self, preview: PreviewPage) -> str:
         marked = "the passage is marked" if preview.passage or preview.sentence else "the passage is on another page"
@@ -360,7 +344,7 @@ class PreviewInspector(Panel):
         self.page_view.set_loading(True)
         self.page_view.setAccessibleDescription("The preview is being prepared")
         if not self.page_label.text():
-            self._set_page_words("…")
+            self.tools.set_page_words("…")
 
     def _show_failure(self, failure: Failure | None) -> None:
         self._late.stop()
@@ -370,12 +354,35 @@ class PreviewInspector(Panel):
             words = f"{failure.message} {failure.hint}".strip()
         self.note.setText(words)
         self.stack.setCurrentWidget(self.note)
-        self._set_page_words("")
+        self.tools.set_page_words("")
         for widget in (self.previous_page, self.next_page):
             widget.hide()
         announce(self.note, words)
 
     # ---- moving about ---------------------------------------------------------------------
+    def _on_kind(self, _number: int) -> None:
+        # only a text has words to find; the picture of a page has none
+        text = self.stack.currentWidget() is self.text_view
+        self.tools.find_button.setVisible(text)
+        if not text:
+            self.find.hide()
+
+    def open_find(self) -> None:
+        """Opens the line that finds words in the text; a picture of a page has none to find."""
+        if self.stack.currentWidget() is self.text_view:
+            self.find.open()
+        elif self._hit is not None:
+            self.statusMessage.emit("Words can be found in texts, not in the picture of a page")
+
+    def close_find(self) -> None:
+        """Closes it and goes back to the text."""
+        self.find.hide()
+        self.text_view.find_words("", 0)
+        self.text_view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _find(self, words: str, step: int) -> None:
+        self.find.show_count(*self.text_view.find_words(words, step))
+
     def turn_page(self, step: int) -> None:
         """Shows the next or previous page of the document."""
         page = self.page_view.page()
@@ -444,12 +451,20 @@ class PreviewInspector(Panel):
             put_on_clipboard(self._hit.text.strip())
             self.statusMessage.emit("Passage copied")
 
+    def copy_selection(self) -> None:
+        """Copies what is selected in the text."""
+        self.text_view.copy()
+        self.statusMessage.emit("Selected text copied")
+
     def _open_menu(self) -> None:
         self.more_menu.popup(self.more_button.mapToGlobal(self.more_button.rect().bottomLeft()))
 
     def _recolour_menu(self) -> None:
+        selected = self.stack.currentWidget() is self.text_view and self.text_view.textCursor().hasSelection()
         for action, icon in self._menu_actions:
             action.setIcon(icons.icon(icon))
+            if action.objectName() == "preview_action_copy_selection":
+                action.setVisible(selected)
 
     # ---- size -----------------------------------------------------------------------------
     def showEvent(self, event: QShowEvent) -> None:
@@ -463,20 +478,7 @@ class PreviewInspector(Panel):
         """Shortens buttons that have no room."""
         super().resizeEvent(event)
         self._fit_buttons()
-        self._fit_tools()
-
-    def _fit_tools(self) -> None:
-        # whole words where there is room, else figures alone; a screen reader always hears the words
-        buttons = [self.previous_page, self.next_page, self.previous_hit, self.next_hit, self.zoom_out, self.zoom_in,
-                   self.zoom_fit]
-        room = self.width() - 16 - 8 - 12 - sum(26 for button in buttons if not button.isHidden())
-        body, meta = self._theme.metrics("body"), self._theme.metrics("meta")
-        pages, hits = self._page_words_shown, self._hit_words
-        for page, found in ((pages[0], hits[0]), (pages[0], hits[-1]), (pages[-1], hits[-1])):
-            self.page_label.setText(page)
-            self.hit_label.setText(found)
-            if body.horizontalAdvance(page) + meta.horizontalAdvance(found) <= room:
-                break
+        self.tools.fit()
 
     def _fit_buttons(self) -> None:
         icons_width = 3 * (28 + 8) + 28

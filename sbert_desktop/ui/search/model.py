@@ -8,17 +8,19 @@ QtCore only; the delegate knows how rows look.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from PySide6.QtCore import (
     QAbstractListModel,
+    QMimeData,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
     Qt,
+    QUrl,
     Signal,
 )
 
@@ -40,6 +42,7 @@ class Kind(StrEnum):
     PASSAGE = "passage"
     REST = "rest"  # further passages of an open document that were not fetched
     FOOTER = "footer"  # further documents that were not fetched
+    CHANCE = "chance"  # the line below which nothing is closer in meaning than chance
 
 
 class Order(StrEnum):
@@ -151,11 +154,12 @@ class ResultModel(QAbstractListModel):
         documents = self._sorted(view.documents)
         changed = [n for n, (old, new) in enumerate(zip(self._documents, documents, strict=True)) if old != new]
         shapes = any((documents[n].more > 0) != (self._documents[n].more > 0) for n in changed)
+        moved = self._chance_place(documents, view.chance) != self._chance_place(self._documents, self._chance())
         self._view = view
         for number in changed:
             for hit in (*self._documents[number].hits, *documents[number].hits):
                 self._snippets.pop(hit.passage_id, None)
-        if shapes and self._open:
+        if moved or (shapes and self._open):
             self.beginResetModel()
             self._documents = documents
             self._build()
@@ -165,13 +169,23 @@ class ResultModel(QAbstractListModel):
         self._bars = self._falling()
         wanted = set(changed)
         for number, row in enumerate(self._rows):
-            if row.document in wanted and row.kind is not Kind.FOOTER:
+            if row.document in wanted:
                 self.dataChanged.emit(self.index(number), self.index(number))
         return True
 
     def same_order(self, view: SearchView) -> bool:
         """Tells whether an answer lists the same documents with the same passages in the same order."""
         return [self._key(d) for d in self._sorted(view.documents)] == [self._key(d) for d in self._documents]
+
+    def set_judged(self, verdicts: Mapping[int, str]) -> None:
+        """Shows what the person said of passages, by id: ``relevant``, ``not relevant`` or ``""``."""
+        for number, document in enumerate(self._documents):
+            if any(hit.passage_id in verdicts for hit in document.hits):
+                self._documents[number] = replace(document, hits=tuple(
+                    replace(hit, judged=verdicts.get(hit.passage_id, hit.judged)) for hit in document.hits))
+        for number, row in enumerate(self._rows):
+            if row.kind in (Kind.DOCUMENT, Kind.PASSAGE) and self._hit(row).passage_id in verdicts:
+                self.dataChanged.emit(self.index(number), self.index(number))
 
     def newer(self, view: SearchView) -> int:
         """Counts the passages of an answer that are not in the one shown."""
@@ -210,7 +224,7 @@ class ResultModel(QAbstractListModel):
     def hit_at(self, number: int) -> HitView | None:
         """Gives the passage of a row (the best one of a document row), its mark included."""
         row = self._rows[number]
-        if row.kind in (Kind.REST, Kind.FOOTER):
+        if row.kind not in (Kind.DOCUMENT, Kind.PASSAGE):
             return None
         hit = self._hit(row)
         mark = self._marks.get(hit.passage_id)
@@ -241,6 +255,21 @@ class ResultModel(QAbstractListModel):
         document = self.document_at(number)
         return len(document.hits) - 1 + document.more
 
+    def folded_at(self, number: int) -> int:
+        """Counts the passages that say nearly the same as a row's and stand behind it."""
+        row = self._rows[number]
+        if row.kind is Kind.PASSAGE or (row.kind is Kind.DOCUMENT and not self.is_open(number)):
+            return self._hit(row).folded
+        return 0
+
+    def first_row(self) -> int:
+        """Gives the first row that can be chosen."""
+        return 1 if self._rows and self._rows[0].kind is Kind.CHANCE else 0
+
+    def chance_words(self, number: int) -> str:
+        """Gives what the line of chance says."""
+        return CHANCE_ALL if number == 0 else CHANCE_REST
+
     def is_last(self, number: int) -> bool:
         """Tells whether a row is the last of its document."""
         after = number + 1
@@ -267,7 +296,7 @@ class ResultModel(QAbstractListModel):
     def set_open(self, number: int, wanted: bool) -> bool:
         """Opens or closes the document of a row; tells whether anything changed."""
         row = self._rows[number]
-        if row.kind is Kind.FOOTER:
+        if row.document < 0:
             return False
         document = self._documents[row.document]
         head = self.row_of_document(row.document)
@@ -294,10 +323,25 @@ class ResultModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Every row can be reached and chosen."""
-        if not index.isValid():
+        """Every row can be reached and chosen, but for the line of chance; documents can be dragged out."""
+        if not index.isValid() or self._rows[index.row()].kind is Kind.CHANCE:
             return Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return flags if self._rows[index.row()].document < 0 else flags | Qt.ItemFlag.ItemIsDragEnabled
+
+    def mimeTypes(self) -> list[str]:
+        """What a drag carries: the files, and their passages as text."""
+        return ["text/uri-list", "text/plain"]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        """Gives the files of rows, each once, and the passages of the rows as text."""
+        numbers = sorted({index.row() for index in indexes if self._rows[index.row()].document >= 0})
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(path))
+                      for path in dict.fromkeys(self.document_at(number).path for number in numbers)])
+        texts = [hit.text.strip() for hit in map(self.hit_at, numbers) if hit is not None]
+        data.setText("\n\n".join(texts).encode("utf-8", "replace").decode("utf-8"))
+        return data
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Gives text for screen readers, the full path as tooltip, and the records by own roles."""
@@ -309,7 +353,7 @@ class ResultModel(QAbstractListModel):
             return self._spoken(number)
         if role == self.KindRole:
             return row.kind
-        if row.kind is Kind.FOOTER:
+        if row.document < 0:
             return None
         document = self._documents[row.document]
         if role == Qt.ItemDataRole.AccessibleDescriptionRole:
@@ -342,7 +386,10 @@ class ResultModel(QAbstractListModel):
 
     def _build(self) -> None:
         rows: list[Row] = []
+        chance = self._chance_place(self._documents, self._chance())
         for number, document in enumerate(self._documents):
+            if number == chance:
+                rows.append(Row(Kind.CHANCE, -1))
             rows.append(Row(Kind.DOCUMENT, number))
             if document.content_id in self._open:
                 rows += self._children(number)
@@ -350,6 +397,22 @@ class ResultModel(QAbstractListModel):
             rows.append(Row(Kind.FOOTER, -1))
         self._rows = rows
         self._bars = self._falling()
+
+    def _chance(self) -> float | None:
+        return self._view.chance if self._view is not None else None
+
+    def _chance_place(self, documents: Sequence[DocumentView], chance: float | None) -> int:
+        """Gives the first document from which on no cosine exceeds chance; -1 for none, and where nothing is said.
+
+        The order may be another than that of the cosine, so what counts is that it holds for all that follow.
+        """
+        if chance is None or self._order is not Order.BEST:
+            return -1
+        place = len(documents)
+        while place and all(hit.cosine is None or hit.cosine < chance for hit in documents[place - 1].hits):
+            place -= 1
+        tail = documents[place:]
+        return place if any(hit.cosine is not None for document in tail for hit in document.hits) else -1
 
     def _falling(self) -> list[float]:
         bars, least = [], 1.0
@@ -370,6 +433,8 @@ class ResultModel(QAbstractListModel):
         row = self._rows[number]
         if row.kind is Kind.FOOTER:
             return "Show more documents"
+        if row.kind is Kind.CHANCE:
+            return self.chance_words(number)
         document = self._documents[row.document]
         if row.kind is Kind.REST:
             return f"Show {counted(document.more, 'more passage')} of {title_of(document)}"
@@ -377,12 +442,15 @@ class ResultModel(QAbstractListModel):
         text = self.snippet_at(number).text
         if row.kind is Kind.PASSAGE:
             where = f"{one_line(hit.location)}: " if hit.location else ""
-            return f"Passage {row.hit + 1} of {len(document.hits)}, {where}{text} Score {hit.score:.2f}."
+            spoken = f"Passage {row.hit + 1} of {len(document.hits)}, {where}{text} Score {hit.score:.2f}."
+            return " ".join([spoken, *(f"{words}." for words in self._said_of(hit))])
         parts = [title_of(document), f"score {document.score:.2f}"]
         if document.state in STATE_WORDS:
             parts.append(STATE_WORDS[document.state])
         if document.date > 0:
             parts.append(date_text(document.date))
+        if not self.is_open(number):
+            parts += self._said_of(hit)
         hidden = self.more_at(number)
         if self.is_open(number):
             parts.append(f"open, {counted(hidden + 1, 'passage')} below")
@@ -390,6 +458,14 @@ class ResultModel(QAbstractListModel):
             parts.append(f"{counted(hidden, 'more passage')}, press right arrow to show")
         return ", ".join(parts) + f". {text}"
 
+    @staticmethod
+    def _said_of(hit: HitView) -> list[str]:
+        words = [f"judged {hit.judged}"] if hit.judged else []
+        return [*words, f"{hit.folded:,} further nearly the same"] if hit.folded else words
+
+
+CHANCE_REST = "From here no closer in meaning than chance"
+CHANCE_ALL = "Nothing found is closer in meaning than chance"
 
 STATE_WORDS = {
     "changed": "changed since it was read",

@@ -8,31 +8,34 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
-from sbert_desktop.app.views import DocumentView, HitView, LibraryView, Marks, SearchView
-from sbert_desktop.domain import Failure
+from sbert_desktop.app.views import DocumentView, HitView, LibraryView, Marks, ModelView, SearchView
+from sbert_desktop.domain import Failure, Finished, Progress
 from sbert_desktop.ui.bridge import Bridge
+from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.search.area import ResultArea, answer_words
+from sbert_desktop.ui.search.arrival import Arrival
+from sbert_desktop.ui.search.citing import short_text
+from sbert_desktop.ui.search.deeds import Deeds
 from sbert_desktop.ui.search.files import Files
-from sbert_desktop.ui.search.filters import FilterBar
+from sbert_desktop.ui.search.head import NEWER_PREFERRED, ORDERS, RECENCY, SearchHead
 from sbert_desktop.ui.search.inspector import PreviewInspector
-from sbert_desktop.ui.search.model import Kind, Order, ResultModel, title_of
-from sbert_desktop.ui.search.query_box import BalanceSlider, QueryBox, SortBox
-from sbert_desktop.ui.search.session import SearchSession
+from sbert_desktop.ui.search.model import Kind, ResultModel, title_of
+from sbert_desktop.ui.search.narrowing import Narrowing
+from sbert_desktop.ui.search.result_list import Chosen
+from sbert_desktop.ui.search.session import READ_AGAIN, SearchSession
 from sbert_desktop.ui.theme import Theme, theme
 from sbert_desktop.ui.widgets import (
-    Button,
-    ElidedLabel,
-    Label,
     Line,
     Panel,
     announce,
 )
 from sbert_desktop.ui.words import counted
 
-ORDERS = ((Order.BEST, "Best first"), (Order.NEWEST, "Newest first"), (Order.NAME, "Name"))
+PASTED = 300  # characters that come at once are a text to look like, not words to look for
+SECOND_LOOK = "cross-encoder/ms-marco-MiniLM-L-6-v2"  # offered where none is installed
 
 
 class SearchPage(Panel):
@@ -47,12 +50,15 @@ class SearchPage(Panel):
     openRequested = Signal(str)
     inspectorWanted = Signal(bool)
     captionWanted = Signal(object)  # DocumentView
+    undoOffered = Signal(str, object)  # what was done, and what takes it back
+    collectWanted = Signal(object)  # tuple[HitView, ...]
+    saveWanted = Signal(object)  # Query
+    modelWanted = Signal(str)
     _settingChanged = Signal(str)  # settings tell in the thread that changed them
 
     def __init__(self, commands: Commands, bridge: Bridge, theme: Theme = theme, parent: QWidget | None = None,
-                 inspector: PreviewInspector | None = None) -> None:
+                 inspector: PreviewInspector | None = None, can: Callable[[str], bool] = lambda command: True) -> None:
         super().__init__("surface", parent=parent)
-        self._grow = False
         self._stale = False
         self.setObjectName("page_search")
         self.setAccessibleName("Search")
@@ -60,7 +66,9 @@ class SearchPage(Panel):
         self._bridge = bridge
         self._theme = theme
         self._library: LibraryView | None = None
-        self._waiting: SearchView | None = None  # a re-run that would move what is under the pointer
+        self._can = can
+        self._typed_length = 0  # before the last change: a text that comes at once was pasted
+        self._reader = False  # a model for a second look is installed
         self._inspector_open = True
         self.session = SearchSession(commands, bridge, self)
         self.model = ResultModel(self)
@@ -89,6 +97,8 @@ class SearchPage(Panel):
     def set_library(self, view: LibraryView) -> None:
         """Takes the state of the library: choices of the filters, and whether there may be new hits."""
         before, self._library = self._library, view
+        if before is None:
+            self._commands.models()
         self.filters.set_library(view)
         if self.stack.currentWidget() in (self.start, self.stack.empty_library):
             self._show_start()
@@ -109,53 +119,22 @@ class SearchPage(Panel):
 
     # ---- building -------------------------------------------------------------------------
     def _build(self) -> None:
-        self.query = QueryBox(self._commands.history, self)
-        self.balance = BalanceSlider(self.session.words_weight, self)
-        self.filters = FilterBar(self)
-        self.count = Label("", role="meta", object_name="search_count")
-        self.count.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-        self.notes = ElidedLabel("", role="meta", tone="muted", object_name="search_notes")
-        self.sort = SortBox(object_name="search_sort", accessible="Sort by", flat=True)
-        for order, words in ORDERS:
-            self.sort.addItem(words, order)
+        head = self.head = SearchHead(self._commands, self.session.words_weight, self._theme, self)
+        self.query, self.balance, self.filters, self.sort = head.query, head.balance, head.filters, head.sort
+        self.count, self.notes, self.newer = head.count, head.notes, head.newer
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        head = QVBoxLayout()
-        head.setContentsMargins(16, 12, 16, 0)
-        head.setSpacing(8)
-        first = QHBoxLayout()
-        first.setSpacing(16)
-        first.addWidget(self.query, 1)
-        first.addWidget(self.balance)
-        head.addLayout(first)
-        head.addWidget(self.filters)
-        line = QHBoxLayout()
-        line.setSpacing(0)
-        line.addWidget(self.count)
-        line.addWidget(self.notes, 1)
-        # in the line, not above the list: appearing there would push the rows from under the pointer
-        self.newer = Button("", kind="link", size="small", icon="refresh", object_name="search_newer")
-        self.newer.hide()
-        line.addWidget(self.newer)
-        line.addSpacing(8)
-        line.addWidget(self.sort)
-        self.result_line = QWidget(self)
-        self.result_line.setLayout(line)
-        line.setContentsMargins(0, 0, 0, 0)
-        self.result_line.setFixedHeight(self._theme.height(28, role="meta", padding=8))
-        head.addWidget(self.result_line)
-        column.addLayout(head)
+        column.addWidget(head)
         column.addWidget(Line(parent=self))
         self.stack = ResultArea(self.model, self._theme, self)
         self.list, self.start = self.stack.list, self.stack.start
+        self.arrival = Arrival(self.model, self.stack, self.session, self.newer, self)
+        self.deeds = Deeds(self._commands, self._bridge, self.list, self.session, self)
+        self.narrowing = Narrowing(self._commands, self.session, head, parses=self._can("parse"), parent=self,
+                                   rest=lambda: [self.start.clear_button, self.start.list, self.list])
         column.addWidget(self.stack, 1)
-        for first_widget, second in zip(self._tab_order(), self._tab_order()[1:], strict=False):
-            QWidget.setTabOrder(first_widget, second)
-
-    def _tab_order(self) -> list[QWidget]:
-        return [self.query.edit, self.query.clear_button, self.balance.slider, *self.filters.chips(), self.newer,
-                self.sort, self.start.clear_button, self.start.list, self.list]
+        self.narrowing.order_tab()
 
     def _connect(self) -> None:
         session = self.session
@@ -170,7 +149,10 @@ class SearchPage(Panel):
         self.filters.similarCleared.connect(self._leave_similar)
         self.sort.currentIndexChanged.connect(self._on_sort)
         self.sort.currentIndexChanged.connect(lambda _number: self.sort.updateGeometry())
-        self.newer.clicked.connect(self._show_waiting)
+        self.query.textChanged.connect(self._on_text)
+        self.narrowing.rewritten.connect(self._take_query)
+        self.head.second.toggled.connect(self._on_second_look)
+        self._bridge.listen("models", on_finished=self._on_models)
         self.start.chosen.connect(self.run)
         self.start.cleared.connect(self._clear_history)
         self.stack.empty_filters.clicked.connect(self.filters.clear)
@@ -178,6 +160,9 @@ class SearchPage(Panel):
         self.stack.failed.clicked.connect(session.submit)
         self.stack.changed.connect(self._on_area)
         session.answered.connect(self._on_answer)
+        session.progressed.connect(self._on_progress)
+        self.arrival.shown.connect(self._describe)
+        self.arrival.emptied.connect(self._on_nothing)
         session.marked.connect(self._on_marks)
         session.slow.connect(self._on_slow)
         session.failed.connect(self._on_failed)
@@ -189,7 +174,18 @@ class SearchPage(Panel):
         self.list.copied.connect(self.statusMessage)
         self.list.inspectorToggled.connect(self._toggle_inspector)
         self.list.left.connect(self._on_left_list)
-        self.list.moreWanted.connect(self._on_more)
+        self.list.moreWanted.connect(self.arrival.want_more)
+        self.list.foldedWanted.connect(lambda: self.narrowing.set_folded(False))
+        self.list.judgeWanted.connect(self.deeds.judge)
+        self.list.steerWanted.connect(self.deeds.steer)
+        self.list.citationWanted.connect(self.deeds.cite)
+        self.list.exportWanted.connect(lambda: self.deeds.export(self))
+        self.list.collectWanted.connect(
+            lambda: self.collectWanted.emit(tuple(hit for _, hit in self.list.chosen())))
+        self.list.chosenChanged.connect(self._on_chosen)
+        self.deeds.said.connect(self.statusMessage)
+        self.deeds.undoOffered.connect(self.undoOffered)
+        self.deeds.judged.connect(lambda verdicts: self._preview.start())
         inspector = self.inspector
         inspector.openWanted.connect(self.files.open)
         inspector.revealWanted.connect(self.files.reveal)
@@ -197,6 +193,7 @@ class SearchPage(Panel):
         inspector.captionWanted.connect(self.captionWanted)
         inspector.statusMessage.connect(self.statusMessage)
         inspector.hitWanted.connect(self._on_hit_wanted)
+        inspector.judgeWanted.connect(self._judge_shown)
         inspector.closeWanted.connect(lambda: self._set_inspector(False))
         self._preview = QTimer(self)  # arrow keys held down must not start a preview per row
         self._preview.setSingleShot(True)
@@ -212,7 +209,13 @@ class SearchPage(Panel):
         except RuntimeError:
             pass  # the page is gone; settings outlive it
 
+    def _take_keys(self) -> None:
+        keys = self._commands.settings
+        self.list.row.set_keys(keys.text("search.key_relevant"), keys.text("search.key_not_relevant"))
+
     def _on_setting(self, key: str) -> None:
+        if key in ("search.key_relevant", "search.key_not_relevant"):
+            self._take_keys()
         weight = self._commands.settings.number("search.words_weight")
         if key == "search.words_weight" and weight != self.balance.weight():
             self.balance.set_weight(weight)
@@ -229,6 +232,12 @@ class SearchPage(Panel):
             self.addAction(action)
 
         make("search_focus", "Go to the search box", "Ctrl+L", self.focus_query)
+        make("search_next_hit", "Next passage of the document", "F3", lambda: self.inspector.step_hit(1))
+        make("search_previous_hit", "Previous passage of the document", "Shift+F3", lambda: self.inspector.step_hit(-1))
+        make("search_find", "Find in the text of the preview", "Ctrl+F", self.inspector.open_find)
+        make("search_language", "How to search: words, phrases and fields", "", self.narrowing.show_language)
+        make("search_save", "Keep this search…", "", lambda: self.saveWanted.emit(self.session.query()))
+        make("search_get_reader", "Get a model for a second look…", "", lambda: self.modelWanted.emit(SECOND_LOOK))
         make("search_clear_filters", "Clear filters", "Ctrl+Shift+X", self.filters.clear)
         make("search_choose_folder", "Search in a folder…", "", self.filters.choose_folder)
         make("search_choose_dates", "Search between two dates…", "", self.filters.choose_dates)
@@ -239,17 +248,75 @@ class SearchPage(Panel):
         make("search_words_only", "Search by words only", "", lambda: self._set_weight(100))
         make("search_caption", "Add a caption or transcript to this result…", "", self._want_caption)
         make("search_forget", "Clear recent searches", "", self._clear_history)
+        row = self.list.row
+        for command, actions in (("judge", (row.relevant, row.not_relevant)), ("export_hits", (row.export,)),
+                                 ("collect", (row.collect,)), ("parse", (row.more, row.less, row.unfold))):
+            if not self._can(command):
+                row.leave_out(*actions)
+        self.inspector.set_judging(self._can("judge"))
+        self._take_keys()
 
     def actions(self) -> list[QAction]:
         """Gives what the palette may offer of this page: its own actions and those of the current result."""
-        own = [action for action in QWidget.actions(self) if isinstance(action, QAction)]
+        left_out = {name for name, possible in (
+            ("search_save", self._can("save_search") and bool(self.session.text.strip())),
+            ("search_get_reader", self._can("add_model") and not self._reader),
+            ("search_language", self._can("parse")),
+            (f"search_sort_{NEWER_PREFERRED}", self._can("parse"))) if not possible}
+        own = [action for action in QWidget.actions(self)
+               if isinstance(action, QAction) and action.objectName() not in left_out]
         return own + (self.list.row_actions() if self.list.current_document() is not None else [])
 
     # ---- query ----------------------------------------------------------------------------
+    def _on_text(self, text: str) -> None:
+        self._typed_length = len(text)
+
     def _on_typed(self, text: str) -> None:
+        if len(text) - self._typed_length >= PASTED and self._can("similar_text"):
+            self.search_like(text)
+            return
         self.filters.set_similar("")
-        self._drop_waiting()
+        self.arrival.drop_waiting()
         self.session.type_text(text)
+
+    def search_like(self, text: str) -> None:
+        """Looks for documents like a text."""
+        self.arrival.drop_waiting()
+        self.query.set_text("")
+        self.filters.set_similar(short_text(text, 40))
+        self.session.show_like(text)
+        self.narrowing.show()
+
+    def search_by_file(self, path: Path) -> None:
+        """Looks for documents like a file, in the library or not."""
+        self.arrival.drop_waiting()
+        self.filters.set_similar(quick_path(path.name))
+        self.session.show_similar(path)
+
+    def _take_query(self, text: str) -> None:
+        self.query.set_text(text)
+        self._on_typed(text)
+        self.session.submit()
+
+    # ---- second look ----------------------------------------------------------------------
+    def _on_models(self, event: Finished) -> None:
+        if not isinstance(event.result, tuple):
+            return
+        readers = [each for each in event.result if isinstance(each, ModelView) and each.kind == "cross-encoder"
+                   and each.state == "ready"]
+        if bool(readers) != self._reader:
+            self._reader = bool(readers)
+            self.head.second.setVisible(self._reader and self.stack.has_results)
+            self.head.second.setChecked(any(each.active for each in readers))
+
+    def _on_second_look(self, on: bool) -> None:
+        self.session.set_rerank(READ_AGAIN if on else 0)
+
+    def _on_progress(self, progress: Progress) -> None:
+        if progress.total:
+            self.head.progress.set_fraction(progress.done / progress.total)
+            self.head.progress.setVisible(progress.done < progress.total)
+            self.head.progress.setToolTip(f"Reading {progress.done} of {progress.total} again")
 
     def _on_entered(self) -> None:
         if self.session.settled and self.query.text().strip():
@@ -279,7 +346,7 @@ class SearchPage(Panel):
     def _on_weight(self, weight: int) -> None:
         if not self.balance.slider.isSliderDown():  # a drag passes many values; only where it ends is kept
             self._remember_weight()
-        self._drop_waiting()
+        self.arrival.drop_waiting()
         self.session.set_words_weight(weight)
 
     def _remember_weight(self) -> None:
@@ -290,7 +357,7 @@ class SearchPage(Panel):
         self._on_weight(weight)
 
     def _on_filters(self, filters: object) -> None:
-        self._drop_waiting()
+        self.arrival.drop_waiting()
         self.session.set_filters(self.filters.filters())
         if self.session.similar_path is None:
             self.filters.set_similar("")
@@ -301,7 +368,7 @@ class SearchPage(Panel):
         self.statusMessage.emit("Recent searches cleared")
 
     def _show_similar(self, document: DocumentView) -> None:
-        self._drop_waiting()
+        self.arrival.drop_waiting()
         self.filters.set_similar(title_of(document))
         self.session.show_similar(document.path)
 
@@ -315,108 +382,37 @@ class SearchPage(Panel):
         self.session.show_similar(None)
 
     def _on_sort(self, number: int) -> None:
-        passage = self._current_passage()
+        passage = self.arrival.current_passage()
         self.model.sort_by(ORDERS[max(0, number)][0])
-        self._choose_passage(passage)
+        self.session.set_recency(RECENCY if number == NEWER_PREFERRED else 0.0)
+        self.arrival.choose_passage(passage)
 
     # ---- answers --------------------------------------------------------------------------
     def _on_answer(self, view: SearchView, quiet: bool, final: bool) -> None:
-        if not view.documents and quiet and self.stack.has_results and self._in_use():
-            self._hold(view, "Nothing fits any more – show")
-        elif not view.documents:
-            self._drop_waiting()
-            self.model.set_view(view)
-            self.stack.show_nothing(view, self._library)
-            self.count.setText("No passages")
-            self.notes.set_full_text("".join(f" · {note.rstrip('.')}" for note in view.notes))
-        elif quiet:
-            self._take_quietly(view, final)
-        elif self.model.view is not None and self.stack.has_results and self._is_same(view) and \
-                self.model.update_view(view):
-            self._describe(view, final)
-        else:
-            self._grow = False
-            self._drop_waiting()
-            self.model.set_view(view, limit=self.session.top)
-            self.stack.show_only(self.list)
-            self.list.scrollToTop()
-            self.list.choose(0)
-            self._describe(view, final)
+        self.arrival.take(view, quiet, final)
+        if final:
+            self.head.progress.hide()
+        self.narrowing.show()
 
-    def _is_same(self, view: SearchView) -> bool:
-        shown = self.model.view
-        return shown is not None and (shown.query, shown.mode, shown.filters) == (view.query, view.mode, view.filters)
+    def _on_nothing(self, view: SearchView) -> None:
+        self.stack.show_nothing(view, self._library)
+        self.count.setText("No passages")
+        self.notes.set_full_text("".join(f" · {note.rstrip('.')}" for note in view.notes))
 
-    def _take_quietly(self, view: SearchView, final: bool) -> None:
-        if not self.stack.has_results:
-            self.model.set_view(view, limit=self.session.top)
-            self.stack.show_only(self.list)
-            self.list.choose(0)
-            self._describe(view, final)
-        elif self.model.same_order(view) and self.model.rowCount():
-            self._drop_waiting()
-            self.model.update_view(view)
-            self._describe(view, final)
-        elif self._wanted_by_person(view) or not self._in_use():
-            self._replace(view, final)
-        else:
-            count = self.model.newer(view)
-            self._hold(view, f"{counted(count, 'newer hit')} – show" if count else "A better order – show")
+    def _on_chosen(self, number: int) -> None:
+        if number > 1:
+            words = f"{counted(number, 'result')} chosen"
+            self.count.setText(words)
+            announce(self.count, words)
+        elif self.model.view is not None and self.stack.has_results:
+            similar = self.session.similar_path is not None or bool(self.session.like)
+            self.count.setText(answer_words(self.model.view, similar=similar)[0])
 
-    def _in_use(self) -> bool:
-        return self.list.pointer_is_over() or self.list.hasFocus()
-
-    def _hold(self, view: SearchView, words: str) -> None:
-        # nothing moves under the pointer: the new results wait behind a button
-        self._waiting = view
-        known = self.newer.isVisible() and self.newer.text() == words
-        self.newer.setText(words)
-        self.newer.show()
-        if not known:
-            announce(self.newer, words)
-
-    def _wanted_by_person(self, view: SearchView) -> bool:
-        # "Show more" keeps the rows above in their places, so it may grow the list under the pointer.
-        before = [(d.content_id, d.path) for d in self.model.documents]
-        after = [(d.content_id, d.path) for d in view.documents]
-        return self._grow and (self.model.order is not Order.BEST or after[: len(before)] == before)
-
-    def _replace(self, view: SearchView, final: bool = True) -> None:
-        self._grow = False
-        passage, offset = self._current_passage(), self.list.verticalScrollBar().value()
-        self._drop_waiting()
-        self.model.set_view(view, limit=self.session.top, keep_open=True)
-        self._describe(view, final)
-        self._choose_passage(passage)
-        self.list.doItemsLayout()
-        self.list.verticalScrollBar().setValue(offset)
-
-    def _show_waiting(self) -> None:
-        if self._waiting is not None and not self._waiting.documents:
-            self._on_answer(self._waiting, False, True)
-        elif self._waiting is not None:
-            self._replace(self._waiting)
-            self.list.scrollToTop()
-            self.list.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _drop_waiting(self) -> None:
-        self._waiting = None
-        self.newer.hide()
-
-    def _current_passage(self) -> int:
-        hit = self.list.current_hit()
-        return hit.passage_id if hit is not None else -1
-
-    def _choose_passage(self, passage: int) -> None:
-        number = self.model.find(passage)
-        self.list.choose(number if number >= 0 else 0)
-
-    def _on_more(self, number: int) -> None:
-        self._grow = True
-        if self.model.row(number).kind is Kind.FOOTER:
-            self.session.want_more()
-        else:
-            self.session.want_all_passages()
+    def _judge_shown(self, verdict: str) -> None:
+        document, hit = self.inspector.shown()
+        if document is not None and hit is not None:
+            chosen: Chosen = ((document, hit),)
+            self.deeds.judge(verdict, chosen)
 
     def _on_marks(self, marks: Marks) -> None:
         self.model.apply_marks(marks.spans)
@@ -425,7 +421,7 @@ class SearchPage(Panel):
             self._preview.start()
 
     def _describe(self, view: SearchView, final: bool) -> None:
-        count, rest = answer_words(view, similar=self.session.similar_path is not None)
+        count, rest = answer_words(view, similar=self.session.similar_path is not None or bool(self.session.like))
         self.count.setText(count)
         self.notes.set_full_text("".join(f" · {piece}" for piece in rest))
         self._show_line(True)
@@ -436,11 +432,13 @@ class SearchPage(Panel):
     def _on_area(self, results: bool) -> None:
         if not results:
             self._show_line(False)
-            self._drop_waiting()
+            self.arrival.drop_waiting()
             self.inspector.show_hit(None, None, None)
 
     def _show_line(self, full: bool) -> None:
         self.sort.setVisible(full)
+        self.head.second.setVisible(full and self._reader)
+        self.head.progress.setVisible(self.head.progress.isVisible() and full)
         if not full:
             self.count.setText("")
             self.notes.set_full_text("")
@@ -470,6 +468,7 @@ class SearchPage(Panel):
         self._preview.start()
 
     def _show_preview(self) -> None:
+        self.inspector.why.set_weights(self.session.words_weight, self.session.recency)
         self.inspector.show_hit(self.list.current_document(), self.list.current_hit(), self.model.view)
 
     def _on_hit_wanted(self, passage_id: int) -> None:
@@ -494,7 +493,7 @@ class SearchPage(Panel):
 
     # ---- theme ----------------------------------------------------------------------------
     def _on_theme(self) -> None:
-        self.result_line.setFixedHeight(self._theme.height(28, role="meta", padding=8))
+        self.head.fit()
         self.update()
 
     def current_path(self) -> Path | None:

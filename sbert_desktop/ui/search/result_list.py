@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import (
-    QAction,
-    QContextMenuEvent,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QResizeEvent,
-)
+from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QWidget
 
 from sbert_desktop.app.views import DocumentView, HitView
-from sbert_desktop.ui import icons
-from sbert_desktop.ui.search.delegate import ResultDelegate
+from sbert_desktop.ui.search.citing import put_on_clipboard
+from sbert_desktop.ui.search.delegate import FOLDED, ResultDelegate
 from sbert_desktop.ui.search.model import Kind, ResultModel
-from sbert_desktop.ui.search.text import collapse
+from sbert_desktop.ui.search.row_actions import RowActions
 from sbert_desktop.ui.theme import Theme
+
+Chosen = tuple[tuple[DocumentView, HitView], ...]
+
+
+AT_ONCE = 10  # files opened by one command: more would bury the screen
 
 
 class ResultList(QListView):
-    """Shows a :class:`ResultModel`; says what the person wants, does nothing of it itself."""
+    """Shows a :class:`ResultModel`; says what the person wants, does nothing of it itself.
+
+    Several rows can be chosen with Ctrl and Shift, and dragged out as files. ``chosen()`` gives them.
+    """
 
     currentHitChanged = Signal(object, object)  # DocumentView, HitView; or None, None
     openWanted = Signal(object, object)  # DocumentView, HitView
@@ -33,6 +33,13 @@ class ResultList(QListView):
     inspectorToggled = Signal()
     left = Signal(str)  # back to the query box, with what was typed
     moreWanted = Signal(int)  # row of REST or FOOTER
+    foldedWanted = Signal()  # passages that say nearly the same are to be listed one by one
+    judgeWanted = Signal(str)  # "relevant", "not relevant" or "" for the chosen hits
+    steerWanted = Signal(int)  # +1 more, -1 less like the chosen hits
+    exportWanted = Signal()
+    citationWanted = Signal()
+    collectWanted = Signal()
+    chosenChanged = Signal(int)  # how many rows are chosen
     pointerLeft = Signal()
 
     def __init__(self, model: ResultModel, theme: Theme, parent: QWidget | None = None) -> None:
@@ -40,7 +47,8 @@ class ResultList(QListView):
         self._model = model
         self.setObjectName("search_results")
         self.setAccessibleName("Results")
-        self.setAccessibleDescription("Documents found, best first. Right arrow shows more passages, Enter opens.")
+        self.setAccessibleDescription("Documents found, best first. Right arrow shows more passages, Enter opens; "
+                                      "Ctrl and Shift choose several.")
         self.setModel(model)
         self._delegate = ResultDelegate(model, theme, self)
         self.setItemDelegate(self._delegate)
@@ -49,7 +57,10 @@ class ResultList(QListView):
         self.setBatchSize(100)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setDragEnabled(True)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
+        self.setDefaultDropAction(Qt.DropAction.CopyAction)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setMouseTracking(True)
@@ -58,36 +69,37 @@ class ResultList(QListView):
         model.modelReset.connect(self._delegate.forget)
         model.modelReset.connect(self._on_current)
         self.selectionModel().currentChanged.connect(lambda *_: self._on_current())
+        self.selectionModel().selectionChanged.connect(lambda *_: self.chosenChanged.emit(len(self.chosen())))
         theme.themeChanged.connect(self._on_theme)
-        self._make_actions()
+        self.row = RowActions(self)
+        self.open_action, self.reveal_action = self.row.open, self.row.reveal
+        self.similar_action, self.expand_action = self.row.similar, self.row.expand
 
     # ---- actions --------------------------------------------------------------------------
-    def _make_actions(self) -> None:
-        def make(name: str, text: str, icon: str, keys: list[str], slot: object) -> QAction:
-            action = QAction(icons.icon(icon), text, self)
-            action.setObjectName(name)
-            action.setShortcuts([QKeySequence(key) for key in keys])
-            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-            action.triggered.connect(slot)
-            self.addAction(action)
-            return action
-
-        self.open_action = make("search_open", "Open", "open", ["Return", "Enter"], self.open_current)
-        self.reveal_action = make("search_reveal", "Show in folder", "reveal", ["Ctrl+Return", "Ctrl+Enter"],
-                                  self.reveal_current)
-        self.copy_path_action = make("search_copy_path", "Copy path", "copy", ["Ctrl+C"], self.copy_path)
-        self.copy_passage_action = make("search_copy_passage", "Copy passage", "copy", ["Ctrl+Shift+C"],
-                                        self.copy_passage)
-        self.similar_action = make("search_similar", "Find similar documents", "similar", ["Ctrl+Shift+F"],
-                                   self._want_similar)
-        self.expand_action = make("search_expand", "Show or hide further passages", "chevron", [], self.toggle_current)
-        self.inspector_action = make("search_inspector", "Show or hide the preview", "panel", ["Space"],
-                                     self.inspectorToggled.emit)
-
     def row_actions(self) -> list[QAction]:
         """Gives what can be done with a row, in the order of the context menu."""
-        return [self.open_action, self.reveal_action, self.copy_path_action, self.copy_passage_action,
-                self.similar_action, self.expand_action, self.inspector_action]
+        return self.row.offered()
+
+    def chosen(self) -> Chosen:
+        """Gives the documents and passages of the chosen rows, in the order of the list."""
+        numbers = sorted(index.row() for index in self.selectionModel().selectedRows())
+        out = [(self._model.document_at(number), hit) for number in numbers
+               if self._model.row(number).document >= 0 and (hit := self._model.hit_at(number)) is not None]
+        if not out:
+            document, hit = self.current_document(), self.current_hit()
+            out = [(document, hit)] if document is not None and hit is not None else []
+        return tuple(out)
+
+    def chosen_documents(self) -> list[DocumentView]:
+        """Gives the documents of the chosen rows, each once."""
+        documents = {(each.content_id, each.path): each for each, _ in self.chosen()}
+        current = self.current_document()
+        return list(documents.values()) or ([current] if current is not None else [])
+
+    @property
+    def results(self) -> ResultModel:
+        """The rows."""
+        return self._model
 
     def current_document(self) -> DocumentView | None:
         """Gives the document of the current row."""
@@ -101,44 +113,58 @@ class ResultList(QListView):
 
     def _current(self) -> int:
         index = self.currentIndex()
-        if not index.isValid() or self._model.row(index.row()).kind is Kind.FOOTER:
+        if not index.isValid() or self._model.row(index.row()).document < 0:
             return -1
         return index.row()
 
     def open_current(self) -> None:
-        """Opens the current row's file, or follows its link."""
+        """Opens the chosen rows' files (at most ten at once), or follows the current row's link."""
         index = self.currentIndex()
         if not index.isValid():
             return
         if self._model.row(index.row()).kind in (Kind.REST, Kind.FOOTER):
             self.moreWanted.emit(index.row())
             return
-        self.openWanted.emit(self.current_document(), self.current_hit())
+        several = self.chosen_documents()
+        if len(several) < 2:
+            self.openWanted.emit(self.current_document(), self.current_hit())
+            return
+        hits = {(document.content_id, document.path): hit for document, hit in reversed(self.chosen())}
+        for document in several[:AT_ONCE]:
+            self.openWanted.emit(document, hits[document.content_id, document.path])
+        if len(several) > AT_ONCE:
+            self.copied.emit(f"Opening the first {AT_ONCE} of {len(several)} files")
 
     def reveal_current(self) -> None:
-        """Shows the current row's file in the file manager."""
-        document = self.current_document()
-        if document is not None:
+        """Shows the chosen rows' files in the file manager, each folder once and at most ten."""
+        folders = {document.path.parent: document for document in reversed(self.chosen_documents())}
+        for document in list(folders.values())[:AT_ONCE]:
             self.revealWanted.emit(document)
 
     def copy_path(self) -> None:
-        """Copies the path of the current row's file."""
-        document = self.current_document()
-        if document is not None:
-            put_on_clipboard(str(document.path))
-            self.copied.emit("Path copied")
+        """Copies the paths of the chosen rows' files, one a line."""
+        paths = list(dict.fromkeys(str(document.path) for document in self.chosen_documents()))
+        if paths:
+            put_on_clipboard("\n".join(paths))
+            self.copied.emit("Path copied" if len(paths) == 1 else f"{len(paths)} paths copied")
 
     def copy_passage(self) -> None:
-        """Copies the text of the current passage."""
-        hit = self.current_hit()
-        if hit is not None:
-            put_on_clipboard(hit.text.strip())
-            self.copied.emit("Passage copied")
+        """Copies the text of the chosen passages."""
+        texts = [hit.text.strip() for _, hit in self.chosen()]
+        if texts:
+            put_on_clipboard("\n\n".join(texts))
+            self.copied.emit("Passage copied" if len(texts) == 1 else f"{len(texts)} passages copied")
 
-    def _want_similar(self) -> None:
+    def want_similar(self) -> None:
         document = self.current_document()
         if document is not None:
             self.similarWanted.emit(document)
+
+    def want_verdict(self, verdict: str) -> None:
+        """Asks to keep a verdict on the chosen hits; the same again takes it back."""
+        chosen = self.chosen()
+        if chosen:
+            self.judgeWanted.emit("" if all(hit.judged == verdict for _, hit in chosen) else verdict)
 
     def toggle_current(self) -> None:
         """Opens or closes the current document's passages."""
@@ -159,6 +185,7 @@ class ResultList(QListView):
     # ---- choosing -------------------------------------------------------------------------
     def choose(self, number: int) -> None:
         """Makes a row current and visible."""
+        number = max(number, self._model.first_row()) if number >= 0 else number
         if 0 <= number < self._model.rowCount():
             index = self._model.index(number)
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
@@ -177,7 +204,8 @@ class ResultList(QListView):
         number = self.currentIndex().row()
         key, plain = event.key(), event.modifiers() in (Qt.KeyboardModifier.NoModifier,
                                                         Qt.KeyboardModifier.KeypadModifier)
-        if key == Qt.Key.Key_Escape or (key == Qt.Key.Key_Up and plain and number <= 0):
+        if key == Qt.Key.Key_Escape or (key == Qt.Key.Key_Up and plain and
+                                           number <= self._model.first_row()):
             self.left.emit("")
         elif key in (Qt.Key.Key_Right, Qt.Key.Key_Plus) and plain and number >= 0:
             self._go_right(number)
@@ -200,7 +228,7 @@ class ResultList(QListView):
 
     def _go_left(self, number: int) -> None:
         row = self._model.row(number)
-        if row.kind is Kind.FOOTER:
+        if row.document < 0:
             return
         if row.kind is Kind.DOCUMENT:
             self._model.set_open(number, False)
@@ -210,9 +238,12 @@ class ResultList(QListView):
     # ---- mouse ----------------------------------------------------------------------------
     def _link_at(self, place: QPoint) -> int:
         index = self.indexAt(place)
-        if index.isValid() and self._delegate.link_rect(self.visualRect(index), index.row()).contains(place):
-            return index.row()
-        return -1
+        if not index.isValid():
+            return -1
+        rect = self.visualRect(index)
+        if self._delegate.folded_rect(rect, index.row()).contains(place):
+            return index.row() + FOLDED
+        return index.row() if self._delegate.link_rect(rect, index.row()).contains(place) else -1
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A press on a link follows it; elsewhere it chooses the row."""
@@ -221,7 +252,9 @@ class ResultList(QListView):
             super().mousePressEvent(event)
             return
         self.setFocus(Qt.FocusReason.MouseFocusReason)
-        if self._model.row(number).kind is Kind.DOCUMENT:
+        if number >= FOLDED:
+            self.foldedWanted.emit()
+        elif self._model.row(number).kind is Kind.DOCUMENT:
             self._toggle(number)
         else:
             self.moreWanted.emit(number)
@@ -260,7 +293,7 @@ class ResultList(QListView):
             place = self.visualRect(self.currentIndex()).center()
         else:
             index = self.indexAt(place)
-            if index.isValid():
+            if index.isValid() and not self.selectionModel().isSelected(index):
                 self.choose(index.row())
         if self._current() < 0:
             return
@@ -270,24 +303,7 @@ class ResultList(QListView):
 
     def make_menu(self) -> QMenu:
         """Makes the context menu of the current row."""
-        menu = QMenu(self)
-        menu.setObjectName("search_row_menu")
-        number = self._current()
-        for action in self.row_actions():
-            if action in (self.similar_action, self.inspector_action, self.copy_path_action):
-                menu.addSeparator()
-            menu.addAction(action)
-        if number >= 0:
-            document = self._model.document_at(number)
-            self.expand_action.setEnabled(self._model.is_open(number) or self._model.more_at(number) > 0)
-            for action in (self.open_action, self.reveal_action):
-                action.setEnabled(document.state != "gone")
-            menu.aboutToHide.connect(self._enable_all)
-        return menu
-
-    def _enable_all(self) -> None:
-        for action in self.row_actions():
-            action.setEnabled(True)
+        return self.row.make_menu()
 
     # ---- size and theme -------------------------------------------------------------------
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -297,9 +313,7 @@ class ResultList(QListView):
             self.scheduleDelayedItemsLayout()
 
     def _on_theme(self) -> None:
-        for action, name in zip(self.row_actions(),
-                                ("open", "reveal", "copy", "copy", "similar", "chevron", "panel"), strict=True):
-            action.setIcon(icons.icon(name))
+        self.row.recolour()
         self.scheduleDelayedItemsLayout()
         self.viewport().update()
 
@@ -307,14 +321,3 @@ class ResultList(QListView):
         """Gives what a screen reader says of each row (for tests and for "copy list")."""
         role = Qt.ItemDataRole.AccessibleTextRole
         return [str(self._model.data(self._model.index(n), role)) for n in range(self._model.rowCount(QModelIndex()))]
-
-
-def put_on_clipboard(text: str) -> None:
-    """Puts plain text on the clipboard; a path that is not UTF-8 arrives with U+FFFD."""
-    QGuiApplication.clipboard().setText(text.encode("utf-8", "replace").decode("utf-8"))
-
-
-def short_text(text: str, limit: int = 60) -> str:
-    """Gives the beginning of a text on one line."""
-    flat, _ = collapse(text)
-    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -25,18 +25,30 @@ SLOW_MS = 250  # skeleton rows appear only for a search that takes longer
 RERUN_MS = 3000  # least time between two quiet re-runs while the library changes
 FIRST_DOCUMENTS = 50
 PASSAGES_PER_DOCUMENT = 10
+READ_AGAIN = 50  # passages that a second look scores
+
+
+@dataclass(frozen=True, slots=True)
+class Steer:
+    """A passage that the person wants more (``sign`` +1) or less (-1) like, and what names it."""
+
+    passage_id: int
+    sign: int
+    words: str
 
 
 class SearchSession(QObject):
     """Turns typing, filters and changes of the library into searches, one at a time.
 
-    Signals: ``answered(SearchView, quiet, final)`` - ``quiet`` for a re-run that nobody asked for;
+    Signals: ``answered(SearchView, quiet, final)`` - ``quiet`` for what must not move the list by itself: a
+    re-run that nobody asked for, a better order after the first one; ``progressed(Progress)`` of a second look;
     ``marked(Marks)``; ``slow()`` when an answer takes long; ``failed(Failure)``; ``cleared()`` when
     there is nothing to search.
     """
 
     answered = Signal(object, bool, bool)
     marked = Signal(object)
+    progressed = Signal(object)
     slow = Signal()
     failed = Signal(object)
     cleared = Signal()
@@ -50,6 +62,12 @@ class SearchSession(QObject):
         self._top = FIRST_DOCUMENTS
         self._passages = PASSAGES_PER_DOCUMENT
         self._similar: Path | None = None
+        self._like = ""  # a text whose like is looked for
+        self._steer: tuple[Steer, ...] = ()
+        self._fold = True
+        self._recency = 0.0
+        self._rerank = 0
+        self._given = False  # the job under way has answered once
         self._latest = Latest(bridge)
         self._quiet = False
         self._spans: dict[int, Span] = {}  # best sentences known of the answer on screen
@@ -90,6 +108,21 @@ class SearchSession(QObject):
         return self._similar
 
     @property
+    def like(self) -> str:
+        """The text whose like are shown, if any."""
+        return self._like
+
+    @property
+    def steer(self) -> tuple[Steer, ...]:
+        """The passages that the search is steered by."""
+        return self._steer
+
+    @property
+    def folded(self) -> bool:
+        """True while passages that say nearly the same count as one."""
+        return self._fold
+
+    @property
     def busy(self) -> bool:
         """True while an answer is awaited that the person asked for, or about to be."""
         return self._debounce.isActive() or (self._latest.job is not None and not self._quiet)
@@ -103,7 +136,10 @@ class SearchSession(QObject):
         """Gives the query as it stands."""
         mode = {0: Mode.SEMANTIC, 100: Mode.KEYWORD}.get(self._words, Mode.HYBRID)
         return Query(text=self._text.strip(), mode=mode, top=self._top, filters=self._filters,
-                     words_weight=self._words / 100, passages_per_document=self._passages)
+                     words_weight=self._words / 100, passages_per_document=self._passages, fold=self._fold,
+                     recency=self._recency, rerank=self._rerank,
+                     more=tuple(each.passage_id for each in self._steer if each.sign > 0),
+                     less=tuple(each.passage_id for each in self._steer if each.sign < 0))
 
     # ---- what the person does -------------------------------------------------------------
     def type_text(self, text: str) -> None:
@@ -123,7 +159,7 @@ class SearchSession(QObject):
     def submit(self) -> None:
         """Searches now, unless the same is already under way."""
         self._debounce.stop()
-        if self._similar is None and not self._text.strip():
+        if self._similar is None and not self._like and not self._text.strip():
             self._clear()
         elif not (self.busy and self._asked == self._key()):
             self._start(quiet=False)
@@ -133,23 +169,63 @@ class SearchSession(QObject):
         self._filters = filters
         self._top, self._passages = FIRST_DOCUMENTS, PASSAGES_PER_DOCUMENT
         if self._text.strip():  # similar documents are not filtered; without words they stay
-            self._similar = None
+            self._similar, self._like = None, ""
             self.submit()
 
     def set_words_weight(self, weight: int) -> None:
         """Changes the balance of words and meaning (per cent of words) and runs soon."""
         self._words = max(0, min(100, weight))
-        if self._text.strip() and self._similar is None:
+        if self._text.strip() and self._similar is None and not self._like:
             self._debounce.start()
 
     def show_similar(self, path: Path | None) -> None:
         """Looks for documents like one; None goes back to the words."""
-        self._similar = path
+        self._look_like(path, "")
+
+    def show_like(self, text: str) -> None:
+        """Looks for documents like a text, instead of the words; "" ends that."""
+        self._text = "" if text.strip() else self._text
+        self._look_like(None, text.strip())
+
+    def _look_like(self, path: Path | None, text: str) -> None:
+        self._debounce.stop()
+        self._similar, self._like = path, text
         self._top = FIRST_DOCUMENTS
-        if path is None and not self._text.strip():
+        if path is None and not text and not self._text.strip():
             self._clear()
         else:
             self._start(quiet=False)
+
+    def set_steer(self, steer: tuple[Steer, ...]) -> None:
+        """Steers the search towards and away from passages; the last word on a passage counts."""
+        self._steer = tuple({each.passage_id: each for each in steer}.values())
+        self._rerun_words()
+
+    def set_folded(self, folded: bool) -> None:
+        """Lists passages that say nearly the same as one, or one by one."""
+        self._fold = folded
+        self._rerun_words()
+
+    def set_recency(self, recency: float) -> None:
+        """Sets the weight of newness in [0, 1]."""
+        if recency != self._recency:
+            self._recency = recency
+            self._rerun_words()
+
+    def set_rerank(self, passages: int) -> None:
+        """Sets how many passages are read again together with the query; 0 for none."""
+        if passages != self._rerank:
+            self._rerank = passages
+            self._rerun_words()
+
+    @property
+    def recency(self) -> float:
+        """The weight of newness."""
+        return self._recency
+
+    def _rerun_words(self) -> None:
+        if self._text.strip() and self._similar is None and not self._like:
+            self.submit()
 
     def want_more(self) -> None:
         """Asks for twice as many documents."""
@@ -163,19 +239,20 @@ class SearchSession(QObject):
 
     def library_changed(self) -> None:
         """The library has new content: the query on screen may have new hits. At most every 3 s."""
-        if not self._shown or self._similar is not None or self._rerun.isActive():
+        if not self._shown or self._similar is not None or self._like or self._rerun.isActive():
             return
         wait = self._rerun_at + RERUN_MS / 1000 - time.monotonic()
         self._rerun.start(max(0, round(wait * 1000)))
 
     # ---- jobs -----------------------------------------------------------------------------
     def _key(self) -> tuple[object, ...]:
-        return (self._similar, replace(self.query(), text=self._text.strip()))
+        return (self._similar, self._like, replace(self.query(), text=self._text.strip()))
 
     def _take_text(self, text: str) -> None:
         if text.strip() != self._text.strip():
             self._top, self._passages = FIRST_DOCUMENTS, PASSAGES_PER_DOCUMENT
-        self._similar = None
+            self._steer, self._fold = (), True  # they belonged to the other words
+        self._similar, self._like = None, ""
         self._text = text
 
     def _clear(self) -> None:
@@ -200,17 +277,21 @@ class SearchSession(QObject):
         if not quiet:
             self._spans = {}
         self._again = False
-        self._quiet = quiet
+        self._quiet, self._given = quiet, False
         self._asked = self._key()
         try:
             if self._similar is not None:
                 job = self._commands.similar(self._similar, top=self._top)
+            elif self._like:
+                job = self._commands.similar_text(self._like, top=self._top)
             else:
                 job = self._commands.search(self.query())
         except SbertDesktopError as error:
             self._fail(Failure(error.code, error.message, error.hint))
             return
-        self._latest.watch(job, on_partial=partial(self._on_partial, job), on_finished=partial(self._on_finished, job))
+        self._latest.watch(job, on_progress=self.progressed.emit,
+                           on_partial=partial(self._on_partial, job),
+                           on_finished=partial(self._on_finished, job))
         if quiet:
             self._slow.stop()
         else:
@@ -242,7 +323,8 @@ class SearchSession(QObject):
     def _answer(self, view: SearchView, *, final: bool) -> None:
         self._slow.stop()
         self._shown = self._asked
-        self.answered.emit(view, self._quiet, final)
+        again, self._given = self._given, True
+        self.answered.emit(view, self._quiet or again, final)
 
     def _fail(self, failure: Failure) -> None:
         self._slow.stop()

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import (
     QFont,
+    QKeyEvent,
     QPainter,
     QPaintEvent,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
+    QTextDocument,
     QTextOption,
     QWheelEvent,
 )
@@ -23,6 +25,7 @@ from sbert_desktop.ui.theme import Theme
 from sbert_desktop.ui.widgets import paint_focus
 
 LINE_HEIGHT = 140.0  # per cent
+MATCHES = 1000  # of a search inside the text, that many are counted and marked
 WINDOW = 10_000  # code points shown on each side of the passage; a document may hold millions
 
 
@@ -79,6 +82,8 @@ class TextView(QTextEdit):
         self._passage: Span = (0, 0)  # UTF-16
         self._sentence: Span | None = None
         self._zoom = 0
+        self._found: list[QTextCursor] = []
+        self._found_words = ""
         self.setObjectName("preview_text")
         self.setAccessibleName("Text of the document")
         self.setReadOnly(True)
@@ -112,8 +117,12 @@ class TextView(QTextEdit):
         for span in window.words:
             self._cursor((units.unit(span[0]), units.unit(span[1]))).mergeCharFormat(bold)
         editing.endEditBlock()
+        words, self._found_words = self._found_words, ""
+        self._found = []
         self._mark()
         self._scroll()
+        if words:
+            self._search(words)
         return window
 
     def _space_lines(self) -> None:
@@ -137,7 +146,46 @@ class TextView(QTextEdit):
             selection.format.setBackground(self._theme.color("mark"))
             selection.format.setForeground(self._theme.color("text"))
             found.append(selection)
+        for cursor in self._found[:MATCHES]:
+            selection = QTextEdit.ExtraSelection()
+            selection.cursor = cursor
+            selection.format.setBackground(self._theme.color("selected"))
+            selection.format.setForeground(self._theme.color("text"))
+            selection.format.setFontUnderline(True)
+            found.append(selection)
         self.setExtraSelections(found)
+
+    def find_words(self, words: str, step: int) -> tuple[int, int]:
+        """Marks words wherever they stand and goes to a match: ``step`` +1 next, -1 previous, 0 the first from here.
+
+        Returns:
+            Which match is shown, from 1 on, and how many there are; (0, 0) for none.
+        """
+        if words != self._found_words:
+            self._search(words)
+            step = 0
+        if not self._found:
+            return 0, 0
+        here = self.textCursor().selectionStart()
+        starts = [cursor.selectionStart() for cursor in self._found]
+        if step > 0:
+            at = next((n for n, start in enumerate(starts) if start > here), 0)
+        elif step < 0:
+            at = next((n for n in range(len(starts) - 1, -1, -1) if starts[n] < here), len(starts) - 1)
+        else:
+            at = next((n for n, start in enumerate(starts) if start >= here), 0)
+        self.setTextCursor(self._found[at])
+        self.ensureCursorVisible()
+        return at + 1, len(self._found)
+
+    def _search(self, words: str) -> None:
+        self._found_words, self._found = words, []
+        document: QTextDocument = self.document()
+        cursor = document.find(words) if words.strip() else QTextCursor()
+        while not cursor.isNull() and len(self._found) < MATCHES:
+            self._found.append(QTextCursor(cursor))
+            cursor = document.find(words, cursor)
+        self._mark()
 
     def marked_text(self) -> str:
         """Gives the text under the mark."""
@@ -164,6 +212,16 @@ class TextView(QTextEdit):
         """Goes back to the normal size (1.0)."""
         self._zoom = 0 if zoom == 1.0 else self._zoom
         self._on_theme()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Plus and minus zoom, 0 goes back to the normal size."""
+        steps = {"+": 1, "-": -1}.get(event.text())
+        if steps is not None:
+            self.zoom_by(steps)
+        elif event.text() == "0":
+            self.set_zoom(1.0)
+        else:
+            super().keyPressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scrolls; Ctrl zooms."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from sbert_desktop.app.views import HitView, SearchView
 from sbert_desktop.domain import Mode
+from sbert_desktop.ui.search.model import score_words
 from sbert_desktop.ui.search.text import collapse, count_words, ordinal
 from sbert_desktop.ui.theme import Theme
-from sbert_desktop.ui.widgets import Label, ScoreBar, plain_tip
+from sbert_desktop.ui.widgets import Button, ElidedLabel, IconButton, Label, ScoreBar, plain_tip
 
 
 class FoundWords(QWidget):
@@ -85,7 +86,12 @@ def _times(count: int) -> str:
 
 
 class WhyPanel(QWidget):
-    """Two rows: rank and closeness by meaning, rank and words found by words."""
+    """Two rows: rank and closeness by meaning, rank and words found by words; more parts on demand.
+
+    ``judged(str)``: the person says ``relevant`` or ``not relevant``, or takes it back (``""``).
+    """
+
+    judged = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -94,7 +100,20 @@ class WhyPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 8)
         column.setSpacing(4)
-        column.addWidget(Label("Why this passage", role="section", object_name="why_title"))
+        head = QHBoxLayout()
+        head.setSpacing(4)
+        self.title = Label("Why this passage", role="section", object_name="why_title")
+        head.addWidget(self.title)
+        head.addStretch(1)
+        self.question = Label("Is it what you meant?", role="meta", tone="muted", object_name="why_question")
+        self.relevant = IconButton("relevant", "This is what I meant", object_name="why_relevant", checkable=True)
+        self.not_relevant = IconButton("not_relevant", "This is not what I meant", object_name="why_not_relevant",
+                                       checkable=True)
+        for widget in (self.question, self.relevant, self.not_relevant):
+            head.addWidget(widget)
+        self.relevant.clicked.connect(lambda on: self.judged.emit("relevant" if on else ""))
+        self.not_relevant.clicked.connect(lambda on: self.judged.emit("not relevant" if on else ""))
+        column.addLayout(head)
         grid = QGridLayout()
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(0)
@@ -119,6 +138,50 @@ class WhyPanel(QWidget):
         grid.addLayout(bar, 0, 2)
         grid.addWidget(self.found, 1, 2)
         column.addLayout(grid)
+        self.family = ElidedLabel("", role="meta", object_name="why_family")
+        self.family.hide()
+        column.addWidget(self.family)
+        self.details = Label("", role="meta", tone="muted", wrap=True, object_name="why_details")
+        self.details.hide()
+        column.addWidget(self.details)
+        self.details_button = Button("All parts of the score", kind="link", size="small", object_name="why_more")
+        self.details_button.clicked.connect(self._toggle_details)
+        column.addWidget(self.details_button)
+        self._weights = (40, 0.0)
+        self._judging = True
+
+    def controls(self) -> list[QWidget]:
+        """Gives the controls in the order of Tab."""
+        return [self.relevant, self.not_relevant, self.details_button]
+
+    def set_judging(self, possible: bool) -> None:
+        """Shows the buttons of the verdict, or leaves them out."""
+        self._judging = possible
+        for widget in (self.relevant, self.not_relevant):
+            widget.setVisible(possible)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leaves the question to the tooltips of its buttons where there is no room for it."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        need = self.title.sizeHint().width() + self.question.sizeHint().width() + 2 * 28 + 3 * 4 + 2 * 16
+        self.question.setVisible(self._judging and self.width() >= need + 4)
+
+    def set_weights(self, words: int, recency: float) -> None:
+        """Takes what the order was made with: the words' share in per cent, the weight of newness in [0, 1]."""
+        self._weights = (words, recency)
+
+    def set_family(self, words: str) -> None:
+        """Says which version of a document this is; "" for the only one."""
+        self.family.set_full_text(words)
+        self.family.setVisible(bool(words))
+
+    def _toggle_details(self) -> None:
+        self.details.setVisible(self.details.isHidden())
+        self.details_button.setText("Fewer parts" if not self.details.isHidden() else "All parts of the score")
 
     def set_hit(self, hit: HitView, view: SearchView | None) -> None:
         """Explains a passage."""
@@ -135,6 +198,9 @@ class WhyPanel(QWidget):
             self.cosine.setText(f"{hit.cosine:.2f}")
         self.words.setText(_rank(hit.words_rank, total, unused=mode is Mode.SEMANTIC, missing=not hit.words,
                                  far="found", none="none found"))
+        self.relevant.setChecked(hit.judged == "relevant")
+        self.not_relevant.setChecked(hit.judged == "not relevant")
+        self.details.setText(parts_of(hit, view, *self._weights))
         self.found.set_words(() if similar else count_words(hit.text, hit.words))
 
     def spoken(self) -> str:
@@ -142,6 +208,26 @@ class WhyPanel(QWidget):
         cosine = f", similarity {self.cosine.text()}" if not self.cosine.isHidden() else ""
         found = f": {self.found.text()}" if self.found.text() else ""
         return f"Meaning {self.meaning.text()}{cosine}. Words {self.words.text()}{found}."
+
+
+def parts_of(hit: HitView, view: SearchView | None, words: int, recency: float) -> str:
+    """Gives the parts of a score in words, one a line."""
+    mode = view.mode if view is not None else Mode.HYBRID
+    lines = [f"Score {hit.score:.2f}: {score_words(hit.score_kind).lower()}"]
+    if mode is Mode.HYBRID:
+        lines.append(f"Weights: {100 - words} % meaning, {words} % words")
+    if hit.cosine is not None:
+        chance = f" (chance reaches {view.chance:.2f})" if view is not None and view.chance is not None else ""
+        lines.append(f"Cosine {hit.cosine:.3f}{chance}")
+    if hit.bm25 is not None:
+        lines.append(f"Weight of the words found (BM25) {hit.bm25:.2f}")
+    if hit.rerank is not None:
+        lines.append(f"Second look {hit.rerank:.3f}")
+    if recency:
+        lines.append(f"Newer documents raised by up to {100 * recency:.0f} %")
+    if hit.folded:
+        lines.append(f"{hit.folded:,} further passages say nearly the same")
+    return "\n".join(lines)
 
 
 def _rank(rank: int | None, total: int, *, unused: bool, missing: bool, far: str, none: str = "not yet") -> str:

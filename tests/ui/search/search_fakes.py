@@ -13,6 +13,7 @@ from typing import Any
 
 from sbert_desktop.app.views import (
     DocumentView,
+    FamilyView,
     FolderView,
     HitView,
     IndexHealth,
@@ -30,12 +31,15 @@ from sbert_desktop.domain import (
     JobId,
     Mode,
     Outcome,
+    Parsed,
     Partial,
+    Progress,
     Query,
     ScoreKind,
     Started,
 )
 from sbert_desktop.settings import Settings
+from tests.ui.fake_query import fake_parse
 
 HOME = Path.home()
 
@@ -118,6 +122,9 @@ class FakeCommands:
         self.answer: SearchView | Failure = view(())
         self.answers: dict[str, SearchView | Failure] = {}
         self.marks: Marks | None = None
+        self.better: SearchView | None = None  # the order after a second look
+        self.kinds: tuple[ModelView, ...] = ()
+        self.fail: dict[str, Failure] = {}
         self.previews: Callable[[HitView, int | None, int], object] = lambda hit, page, width: page_picture(
             page or 3, 12, max(200, width))
         self.hold: set[str] = set()  # queries that wait for release()
@@ -180,6 +187,10 @@ class FakeCommands:
                 return [Finished(job, Outcome.FAILED, failure=answer)]
             shown = replace(answer, query=query.text, mode=query.mode, filters=query.filters)
             middle: list[Event] = [Partial(job, marks)] if marks is not None else []
+            if query.rerank and self.better is not None:
+                last = replace(self.better, query=query.text, mode=query.mode, filters=query.filters)
+                return [Partial(job, shown), Progress(job, "reading", 25, query.rerank), *middle,
+                        Finished(job, Outcome.DONE, last)]
             return [Partial(job, shown), *middle, Finished(job, Outcome.DONE, shown)]
 
         return self._submit("search", events, query.text in self.hold)
@@ -188,6 +199,34 @@ class FakeCommands:
         self.calls.append(("similar", path))
         shown = replace(self.answer, query="") if isinstance(self.answer, SearchView) else view(())
         return self._submit("search", lambda job: [Finished(job, Outcome.DONE, shown)])
+
+    def similar_text(self, text: str, *, top: int = 10) -> JobId:
+        self.calls.append(("similar_text", text))
+        shown = replace(self.answer, query="") if isinstance(self.answer, SearchView) else view(())
+        return self._submit("search", lambda job: [Finished(job, Outcome.DONE, shown)])
+
+    def parse(self, text: str) -> Parsed:
+        return fake_parse(text)
+
+    def _done(self, kind: str, result: object = None) -> JobId:
+        failure = self.fail.get(kind)
+        outcome = Outcome.FAILED if failure else Outcome.DONE
+        return self._submit(kind, lambda job: [Finished(job, outcome, None if failure else result, failure)])
+
+    def judge(self, query: str, hit: HitView, verdict: str) -> JobId:
+        self.calls.append(("judge", query, hit.passage_id, verdict))
+        return self._done("judge")
+
+    def export_hits(self, view: SearchView, target: Path) -> JobId:
+        self.calls.append(("export_hits", view, target))
+        return self._done("export", target)
+
+    def family(self, hit: HitView) -> JobId:
+        self.calls.append(("family", hit.passage_id))
+        return self._done("family", FamilyView((hit.path, hit.path), 1, "Newest of 2") if hit.page == 9 else None)
+
+    def models(self) -> JobId:
+        return self._done("models", self.kinds)
 
     def preview(self, hit: HitView, *, page: int | None = None, width: int = 704) -> JobId:
         self.calls.append(("preview", hit.passage_id, page, width))

@@ -1,0 +1,52 @@
+"""The sheet "How to search": the query language in ten lines."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+
+from sbert_desktop.ui.overlay import Sheet
+from sbert_desktop.ui.widgets import Button, Label, name
+
+LINES: tuple[tuple[str, str], ...] = (
+    ("deposit back", "what is said about it, in these or other words"),
+    ('"thirty days"', "exactly these words, one after the other"),
+    ("-car  -\"car sales\"", "only documents without the word or the phrase"),
+    ("type:pdf  -type:mail", "only PDF files; everything but mail"),
+    ("folder:taxes  name:invoice", "lies in such a folder; is called so"),
+    ("after:2023-05  before:today", "dated from then on; until then"),
+    ("size:>1mb  lang:de", "larger than that; written in that language"),
+    ("from:anna  to:me  subject:rent", "who wrote the mail, to whom, about what"),
+    ("has:attachment", "mails with attachments"),
+    ('in:"Flat 14"', "in one of your collections"),
+)
+
+
+class LanguageHelp(Sheet):
+    """Ten lines; nothing that is typed is wrong, so there is nothing more to learn."""
+
+    def __init__(self, host: QWidget) -> None:
+        super().__init__(host, width=560)
+        name(self, "search_language_sheet", "How to search")
+        self.column.addWidget(Label("How to search", role="page_title"))
+        self.column.addWidget(Label("Type what you remember. These make it narrower, in any order:", tone="muted",
+                                    wrap=True))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(1, 1)
+        for row, (typed, meaning) in enumerate(LINES):
+            grid.addWidget(Label(typed, role="medium", object_name=f"search_language_{row}"), row, 0,
+                           Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(Label(meaning, tone="muted", wrap=True), row, 1)
+        self.column.addLayout(grid)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        self.done = Button("Close", object_name="search_language_close")
+        self.done.clicked.connect(lambda: self.close_sheet(True))
+        foot.addWidget(self.done)
+        self.column.addLayout(foot)
+
+    def first_focus(self) -> QWidget:
+        """The button that closes it."""
+        return self.done
