@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sbert_desktop.app.chance import prepare_chance
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import HitView, Marks, SearchView, Span
 from sbert_desktop.domain import Encoder, JobContext
@@ -61,6 +62,7 @@ def mark_some(
         if context is not None:
             context.check()
         yield _mark(encoder, query, wanted[start : start + at_once])
+    prepare_chance(session, encoder, context)  # everything is shown: the next answer has the line
 
 
 def _mark(encoder: Encoder, query: NDArray[np.float32], hits: Sequence[HitView]) -> Marks:

@@ -30,7 +30,7 @@ from sbert_desktop.domain import (
     Snapshot,
 )
 from sbert_desktop.explore._scan import Scan, rows_of
-from sbert_desktop.explore.chance import chance_level
+from sbert_desktop.explore.chance import Chance
 from sbert_desktop.explore.folding import fold
 
 CANDIDATES = 200
@@ -72,7 +72,12 @@ class _Scope:
 
 
 def search(
-    snapshot: Snapshot, query: Query, vector: NDArray[np.float32] | None, *, now: float | None = None
+    snapshot: Snapshot,
+    query: Query,
+    vector: NDArray[np.float32] | None,
+    *,
+    chance: Chance | None = None,
+    now: float | None = None,
 ) -> SearchResults:
     """Ranks the passages of a snapshot for one query.
 
@@ -86,6 +91,7 @@ def search(
         query: What is asked. ``top`` counts documents (or passages with ``by='passage'``).
         vector: The query's unit vector, float32 [dimension]; None when there is no model, then
             words alone decide whatever the mode says.
+        chance: Tells the cosine that unrelated passages reach, for the results; None: they do not say.
         now: Seconds since the epoch that ages are counted from; the clock's by default.
 
     Returns:
@@ -96,7 +102,7 @@ def search(
         return _newest(snapshot, scope, query)
     mode, weight = _effective(query, vector)
     scan = Scan(snapshot, scope.mask, vector) if mode is not Mode.KEYWORD and vector is not None else None
-    chance = chance_level(snapshot, vector, among=scan.count) if scan is not None and vector is not None else None
+    line = chance.level(snapshot, among=scan.count) if chance is not None and scan is not None else None
     fresh = _Freshness(snapshot, query.recency, time.time() if now is None else now)
     kind = {Mode.HYBRID: ScoreKind.FUSED, Mode.SEMANTIC: ScoreKind.COSINE, Mode.KEYWORD: ScoreKind.BM25}[mode]
     if fresh.weight:
@@ -110,7 +116,7 @@ def search(
         if candidates.exhausted or (len(documents) >= query.top and candidates.narrowest >= query.top):
             break
         limit *= 4
-    return _results(snapshot, candidates, documents, chance)
+    return _results(snapshot, candidates, documents, line)
 
 
 def similar(
@@ -143,7 +149,7 @@ def similar(
         limit *= 4
     scores = _scores(candidates, Mode.SEMANTIC, 0.0)
     documents = _grouped(snapshot, candidates, scores, ScoreKind.COSINE, query)
-    return _results(snapshot, candidates, documents, chance_level(snapshot, vector, among=scan.count))
+    return _results(snapshot, candidates, documents, None)
 
 
 def _results(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sbert_desktop.domain import Filters, Mode, Query
-from sbert_desktop.explore import search
-from sbert_desktop.explore.chance import chance_level, level_of
+from sbert_desktop.explore import STRANGERS, Chance, search
+from sbert_desktop.explore.chance import standing_out
 
 from .made_snapshot import FakeSnapshot, unit
 
@@ -17,58 +17,88 @@ def rng():
     return np.random.default_rng(3)
 
 
-def test_half_of_all_unrelated_queries_stay_below_the_line(rng):
+def test_nearly_all_unrelated_queries_stay_below_the_line(rng):
     vectors = unit(rng, 2000, 384)
-    snapshot = FakeSnapshot(vectors, np.arange(2000))
-    below = [(vectors @ q).max() < chance_level(snapshot, q, among=2000) for q in unit(rng, 400, 384)]
-    assert 0.42 < np.mean(below) < 0.62
+    line = Chance(unit(rng, 96, 384)).level(FakeSnapshot(vectors, np.arange(2000)), among=2000)
+    below = [(vectors @ q).max() < line for q in unit(rng, 400, 384)]
+    assert np.mean(below) > 0.98
+    assert line < 0.3
 
 
-def test_related_passages_lie_above_and_hardly_move_the_line(rng):
-    vectors = unit(rng, 1000, 64)
-    q = unit(rng, 1, 64)[0]
-    before = chance_level(FakeSnapshot(vectors, np.arange(1000)), q, among=1000)
-    vectors[:50] = q + 0.1 * vectors[:50]
+def test_a_library_about_one_subject_does_not_raise_the_line(rng):
+    subject = unit(rng, 1, 384)
+    vectors = unit(rng, 1000, 384) + subject
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    after = chance_level(FakeSnapshot(vectors, np.arange(1000)), q, among=1000)
-    assert 0.0 <= after - before < 0.1
-    assert (vectors[:50] @ q > after).all()
+    line = Chance(unit(rng, 96, 384)).level(FakeSnapshot(vectors, np.arange(1000)), among=1000)
+    q = unit(rng, 1, 384) + subject
+    q /= np.linalg.norm(q)
+    assert (vectors @ q[0] > line).mean() > 0.95
+
+
+def test_strangers_that_the_library_answers_hardly_move_the_line(rng):
+    vectors = unit(rng, 1000, 384)
+    strangers = unit(rng, 96, 384)
+    before = Chance(strangers).level(FakeSnapshot(vectors, np.arange(1000)), among=1000)
+    for number in range(20):
+        vectors[number * 10 : number * 10 + 10] = strangers[number]
+    after = Chance(strangers).level(FakeSnapshot(vectors, np.arange(1000)), among=1000)
+    assert abs(after - before) < 0.02
 
 
 def test_the_line_rises_with_the_number_searched(rng):
-    cosines = rng.normal(0.1, 0.1, 1000).astype(np.float32)
-    levels = [level_of(cosines, among=n) for n in (1, 10, 1000, 100_000, 10_000_000)]
+    chance, snapshot = Chance(unit(rng, 96, 64)), FakeSnapshot(unit(rng, 500, 64), np.arange(500))
+    levels = [chance.level(snapshot, among=n) for n in (1, 10, 1000, 100_000, 10_000_000)]
     assert levels == sorted(levels)
-    assert levels[0] == pytest.approx(float(np.median(cosines)), abs=1e-6)
+    assert len(set(levels)) == 5
     assert levels[-1] <= 1.0
 
 
-def test_fewer_than_50_passages_say_nothing(rng):
-    assert chance_level(FakeSnapshot(unit(rng, 49), np.arange(49)), unit(rng, 1)[0], among=49) is None
-    assert chance_level(FakeSnapshot(unit(rng, 50), np.arange(50)), unit(rng, 1)[0], among=50) is not None
+def test_fewer_than_50_living_passages_say_nothing(rng):
+    snapshot = FakeSnapshot(unit(rng, 50), np.arange(50))
+    chance = Chance(unit(rng, 96))
+    assert chance.level(snapshot, among=50) is not None
+    snapshot.alive[3] = False
+    assert chance.level(snapshot, among=50) is None
 
 
-def test_the_line_is_the_same_each_time_and_looks_at_living_rows_only(rng):
-    vectors = unit(rng, 9000, 64)
-    q = unit(rng, 1, 64)[0]
-    snapshot = FakeSnapshot(vectors, np.arange(9000))
-    assert chance_level(snapshot, q, among=9000) == chance_level(snapshot, q, among=9000)
-    vectors[:4000] = q
-    snapshot.alive[:4000] = False
-    assert chance_level(snapshot, q, among=5000) < 0.7
+def test_vectors_of_another_model_say_nothing(rng):
+    assert Chance(unit(rng, 96, 32)).level(FakeSnapshot(unit(rng, 60, 16), np.arange(60)), among=60) is None
 
 
-def test_equal_cosines_are_their_own_line():
-    assert level_of(np.full(100, 0.25, np.float32), among=100) == 0.25
+def test_what_was_measured_is_kept_until_the_library_changed(rng):
+    vectors = unit(rng, 1000, 64)
+    chance = Chance(unit(rng, 96, 64))
+    first = chance.level(FakeSnapshot(vectors, np.arange(1000)), among=1000)
+    other = np.abs(vectors)
+    grown = FakeSnapshot(np.concatenate([other, other]), np.arange(2000), generation=2)
+    assert chance.level(FakeSnapshot(other[:960], np.arange(960), generation=2), among=1000) == first
+    assert chance.level(grown, among=1000) != first
 
 
 def test_search_tells_the_line_where_meaning_has_a_say(rng):
     snapshot = FakeSnapshot(unit(rng, 200), np.arange(200), words={103: 1.0}, allowed=set(range(20)))
-    q = unit(rng, 1)[0]
-    whole = search(snapshot, Query("x"), q).chance
-    assert whole == chance_level(snapshot, q, among=200)
-    narrow = search(snapshot, Query("x", mode=Mode.SEMANTIC, filters=Filters(types=("pdf",))), q).chance
-    assert narrow == chance_level(snapshot, q, among=20)
-    assert narrow < whole
-    assert search(snapshot, Query("x", mode=Mode.KEYWORD), q).chance is None
-    assert search(snapshot, Query("x"), None).chance is None
+    q, chance = unit(rng, 1)[0], Chance(unit(rng, 96))
+    whole = search(snapshot, Query("x"), q, chance=chance).chance
+    assert whole == chance.level(snapshot, among=200)
+    narrow = Query("x", mode=Mode.SEMANTIC, filters=Filters(types=("pdf",)))
+    assert search(snapshot, narrow, q, chance=chance).chance == chance.level(snapshot, among=20)
+    assert search(snapshot, Query("x", mode=Mode.KEYWORD), q, chance=chance).chance is None
+    assert search(snapshot, Query("x"), None, chance=chance).chance is None
+    assert search(snapshot, Query("x"), q).chance is None
+
+
+def test_strangers_are_many_and_all_different():
+    assert len(set(STRANGERS)) == len(STRANGERS) == 96
+
+
+def test_what_stands_out_is_more_than_the_library_holds_anyway(rng):
+    subject = unit(rng, 1, 384)
+    vectors = unit(rng, 1000, 384) + subject
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    q = unit(rng, 1, 384)[0] + subject[0]
+    q /= np.linalg.norm(q)
+    snapshot = FakeSnapshot(vectors.astype(np.float32), np.arange(1000))
+    level = standing_out(snapshot, q, among=1000)
+    assert np.count_nonzero(vectors @ q > level) < 5
+    assert level > Chance(unit(rng, 96, 384)).level(snapshot, among=1000)
+    assert standing_out(FakeSnapshot(vectors[:49], np.arange(49)), q, among=49) is None
