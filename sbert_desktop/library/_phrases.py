@@ -21,10 +21,14 @@ from sbert_desktop.domain import Holding, Mask
 from sbert_desktop.library import _analysis, _words
 from sbert_desktop.library._analysis import QueryToken, Unit
 from sbert_desktop.library._columns import View
-from sbert_desktop.library._text import Slices
+from sbert_desktop.library._text import Slices, unpack_part
 from sbert_desktop.library._words import Postings
 
 KEPT_ANSWERS = 128
+MANY_WINDOWS = 100
+DOCUMENTS_AT_ONCE = 200
+FILTER_WORDS = 4
+FILTER_FROM = 1_000  # passages of the rarest word; from here on the lists of common words are worth reading
 FOOTER_WORDS = 30  # may stand between the end of a page and the beginning of the next
 _BETWEEN = r"(?:['’]s)?[\W_]+"
 
@@ -166,10 +170,11 @@ class _Reader:
         view = self._view
         if view.segmentation is None:
             return np.zeros(0, np.int64)
-        lists = [self._postings.get(self._connection, view.segmentation, token, view.generation) for token in key]
-        ids = lists[0] if len(lists) == 1 else np.unique(np.concatenate(lists))
-        ids = ids[ids < len(view.passage_content)]
-        return ids[view.passage_content[ids] >= 0]
+        held = np.zeros(len(view.passage_content), np.bool_)
+        for token in key:
+            ids = self._postings.get(self._connection, view.segmentation, token, view.generation)
+            held[ids[ids < len(held)]] = True
+        return np.flatnonzero(held & (view.passage_content >= 0))
 
     def places(self, phrase: _Phrase, passing: Mask) -> _Ids:
         """Gives the passages of passing contents in which the phrase begins, in rising order."""
@@ -184,14 +189,21 @@ class _Reader:
 
     def _look(self, phrase: _Phrase, passing: Mask) -> _Ids:
         begins: set[int] = set()
-        for content, first, last in self._windows(phrase, passing):
+        windows = list(self._windows(phrase, passing))
+        if len(windows) > MANY_WINDOWS:
+            begins, windows = self._look_through(phrase, windows)
+        for content, first, last in windows:
             begins.update(self._verify(phrase, content, first, last))
         return np.array(sorted(begins), np.int64)
 
     def _windows(self, phrase: _Phrase, passing: Mask) -> Iterator[tuple[int, int, int]]:
         """Gives content, first and last passage of every stretch that may hold the phrase."""
         view = self._view
-        lists = [(at, self.list_of(key)) for at, key in self._telling(phrase)]
+        telling = self._telling(phrase)
+        lists = [(at, self.list_of(key)) for at, key in telling]
+        if min(len(ids) for _, ids in lists) > FILTER_FROM:
+            more = list({key: (at, key) for at, key in phrase.keys if (at, key) not in telling}.values())
+            lists += [(at, self.list_of(key)) for at, key in more[:FILTER_WORDS]]
         passing = passing.copy()
         for _, ids in lists:
             passing &= self.holders(ids)
@@ -205,6 +217,8 @@ class _Reader:
         first, last = self._around(ids, before, behind)
         near = np.ones(len(ids), np.bool_)
         for _, others in lists:
+            if not len(others):
+                return
             place = np.searchsorted(others, first)
             near &= others[np.minimum(place, len(others) - 1)] <= last
             near &= place < len(others)
@@ -264,6 +278,53 @@ class _Reader:
 
     # ------------------------------------------------------------ on the stored text
 
+    def _look_through(
+        self, phrase: _Phrase, windows: list[tuple[int, int, int]]
+    ) -> tuple[set[int], list[tuple[int, int, int]]]:
+        """Looks through whole documents, many at a time: three times as fast as stretch by stretch.
+
+        Gives the passages found, and the stretches that need a closer look: of documents with footers, and those
+        with signs beyond ASCII that may hold the phrase.
+        """
+        begin, end = self._borders[1:]
+        passages = {content: int(end[first] - begin[first]) + 1 for content, first, _ in windows}
+        plain = [content for content, count in passages.items() if count == self._view.content_passages[content]]
+        known, closer = set(plain), set(passages) - set(plain)
+        begins: set[int] = set()
+        for at in range(0, len(plain), DOCUMENTS_AT_ONCE):
+            for content, title, text in self._texts(plain[at : at + DOCUMENTS_AT_ONCE]):
+                folded = _analysis.fold_text(text)
+                if phrase.quick.search(_analysis.fold_text(title)) or (
+                    not text.isascii() and phrase.quick.search(folded)
+                ):
+                    closer.add(content)
+                elif text.isascii():
+                    begins.update(self._passages_at(content, _places_in_ascii(phrase, folded)))
+        return begins, [window for window in windows if window[0] in closer or window[0] not in known]
+
+    def _texts(self, contents: list[int]) -> Iterator[tuple[int, str, str]]:
+        marks = ",".join("?" * len(contents))
+        titles = dict(self._connection.execute(f"SELECT id, title FROM content WHERE id IN ({marks})", contents))
+        parts: dict[int, list[bytes]] = {}
+        for content, data in self._connection.execute(
+            f"SELECT content, data FROM text_part WHERE content IN ({marks}) ORDER BY content, part", contents
+        ):
+            parts.setdefault(content, []).append(data)
+        for content, datas in parts.items():
+            yield content, titles.get(content, ""), "".join(map(unpack_part, datas))
+
+    def _passages_at(self, content: int, places: list[int]) -> Iterator[int]:
+        if not places:
+            return
+        rows = self._connection.execute(
+            "SELECT start, id FROM passage WHERE content=? AND segmentation=? ORDER BY start, id",
+            (content, self._view.segmentation),
+        ).fetchall()
+        for place in places:
+            at = bisect_right(rows, (place, 2**63)) - 1
+            if at >= 0:
+                yield rows[at][1]
+
     def _verify(self, phrase: _Phrase, content: int, first: int, last: int) -> Iterator[int]:
         rows = self._connection.execute(
             "SELECT id, start, end, embedded FROM passage WHERE id>=? AND id<=? AND content=? ORDER BY start, id",
@@ -280,6 +341,21 @@ class _Reader:
             row = self._connection.execute("SELECT title FROM content WHERE id=?", (content,)).fetchone()
             if row and row[0] and phrase.quick.search(_analysis.fold_text(row[0])) and any(_matches(phrase, row[0])):
                 yield first
+
+
+def _places_in_ascii(phrase: _Phrase, folded: str) -> list[int]:
+    """Gives where in a lower-case ASCII text the phrase begins: around each likely place words are compared."""
+    places = []
+    hit = phrase.quick.search(folded)
+    while hit is not None:
+        start, end = hit.span()
+        while start > 0 and not folded[start - 1].isspace():
+            start -= 1
+        while end < len(folded) and not folded[end].isspace():
+            end += 1
+        places += [start + at for at in _matches(phrase, folded[start:end])]
+        hit = phrase.quick.search(folded, hit.start() + 1)
+    return sorted(set(places))
 
 
 def _occurrences(
