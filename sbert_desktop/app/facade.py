@@ -25,13 +25,25 @@ from sbert_desktop.app import (
     overview,
     preview,
     problems,
+    reranking,
     searching,
 )
 from sbert_desktop.app.live import Live
 from sbert_desktop.app.session import Session, sample_folder
-from sbert_desktop.app.views import CaptionView, HitView, LeftOutView, Marks, ProblemView, SearchView, Span, UnlockView
-from sbert_desktop.domain import Event, FolderRules, JobContext, JobId, Mode, Query
-from sbert_desktop.errors import Cancelled, UsageError
+from sbert_desktop.app.views import (
+    CaptionView,
+    HitView,
+    LeftOutView,
+    LibraryView,
+    Marks,
+    ProblemView,
+    SearchView,
+    Span,
+    UnlockView,
+)
+from sbert_desktop.domain import Event, FolderRules, JobContext, JobId, Mode, Parsed, Query
+from sbert_desktop.errors import Cancelled, EncoderError, UsageError
+from sbert_desktop.explore import parse
 from sbert_desktop.jobs import Jobs
 from sbert_desktop.settings import Settings
 
@@ -70,6 +82,7 @@ class App:
         self._asked: tuple[str, float] = ("", 0.0)
         self._requests: dict[JobId, indexing.IndexRequest] = {}
         self._pages = preview.PageCache()
+        self._kinds: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._connected = False
         self._closed = False
 
@@ -90,9 +103,14 @@ class App:
         return self._jobs.submit(
             "helper",
             "refresh",
-            lambda context: overview.library_view(self._session, indexing=self._indexing()),
+            lambda context: self._refreshed(),
             key="refresh",
         )
+
+    def _refreshed(self) -> LibraryView:
+        view = overview.library_view(self._session, indexing=self._indexing())
+        self._kinds = (view.formats, view.languages)
+        return view
 
     def estimate(self, folders: Sequence[Path]) -> JobId:
         """Measures what adding the folders takes."""
@@ -273,22 +291,43 @@ class App:
         self.typing()
         self._remember_later(query.text)
 
-        def work(context: JobContext) -> object:
-            self._session.hold_bulk(_TYPING_SECONDS)
-            view = searching.run_search(self._session, query, wait_for_model=False, on_stale=self._live.stale)
-            self._session.hold_bulk(_TYPING_SECONDS)
-            context.check()
-            context.partial(view)
-            if query.mode is Mode.KEYWORD or not self.settings.flag("search.best_sentence"):
-                return view
-            spans: dict[int, Span] = {}
-            for marks in marking.mark_some(self._session, view, context):
-                context.check()
-                context.partial(marks)
-                spans.update(marks.spans)
-            return marking.with_marks(view, Marks(spans))
+        return self._jobs.submit("reader", "search", lambda context: self._answer(query, context), key="search")
 
-        return self._jobs.submit("reader", "search", work, key="search")
+    def _answer(self, query: Query, context: JobContext) -> SearchView:
+        """First what was found, then in the order of the second stage, then the best sentences."""
+        self._session.hold_bulk(_TYPING_SECONDS)
+        found = searching.find(self._session, query, wait_for_model=False)
+        view = searching.show(self._session, found, on_stale=self._live.stale)
+        self._session.hold_bulk(_TYPING_SECONDS)
+        context.check()
+        context.partial(view)
+        again = self._read_again(found, context)
+        if again is not found:
+            view = searching.show(self._session, again, on_stale=self._live.stale)
+            context.partial(view)
+        if query.mode is Mode.KEYWORD or not self.settings.flag("search.best_sentence"):
+            return view
+        spans: dict[int, Span] = {}
+        for marks in marking.mark_some(self._session, view, context):
+            context.check()
+            context.partial(marks)
+            spans.update(marks.spans)
+        return marking.with_marks(view, Marks(spans))
+
+    def _read_again(self, found: searching.Found, context: JobContext) -> searching.Found:
+        """Gives the answer in the cross-encoder's order; as it is where none is in use, or where it fails."""
+        if not found.query.rerank or not found.results.documents:
+            return found
+        try:
+            cross = self._session.second_stage.wait(context)
+            return found if cross is None else reranking.rerank(found, cross, context)
+        except EncoderError as error:
+            return replace(found, notes=(*found.notes, f"{error.message} This is the order of the first search."))
+
+    def parse(self, text: str) -> Parsed:
+        """Gives what a typed query means; knows of kinds and languages what the last refresh told."""
+        types, languages = self._kinds
+        return parse(text, now=time.time(), types=types, languages=languages)
 
     def similar(self, path: Path, *, top: int = 10) -> JobId:
         """Finds documents like this one."""
@@ -364,11 +403,11 @@ class App:
 
     def models(self) -> JobId:
         """Lists models."""
-        return self._jobs.submit("helper", "models", lambda context: overview.models(self._session))
+        return self._jobs.submit("helper", "models", lambda context: models.list_models(self._session))
 
     def verify_models(self) -> JobId:
         """Checks every model file."""
-        return self._jobs.submit("helper", "models", lambda context: overview.models(self._session, verify=True))
+        return self._jobs.submit("helper", "models", lambda context: models.list_models(self._session, verify=True))
 
     def close(self, timeout: float = 5.0) -> None:
         """Cancels and joins the lanes, then closes the session. Idempotent."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sbert_desktop.app.chance import known_chance
 from sbert_desktop.app.presence import CHANGED, CURRENT, GONE, OFFLINE
 from sbert_desktop.app.reading import read_file
 from sbert_desktop.app.session import Session
@@ -21,6 +22,7 @@ from sbert_desktop.domain import (
     Encoder,
     ExtractedText,
     Mode,
+    Parsed,
     PassageRecord,
     Query,
     SearchResults,
@@ -29,7 +31,7 @@ from sbert_desktop.domain import (
     display_path,
 )
 from sbert_desktop.errors import EncoderError, UsageError
-from sbert_desktop.explore import search, similar
+from sbert_desktop.explore import parse, search, similar, steer
 
 _PLACES_LOOKED_AT = 200
 _COMPARED_PASSAGES = 64
@@ -75,21 +77,26 @@ def find(session: Session, query: Query, *, wait_for_model: bool = True) -> Foun
     Raises:
         UsageError: ``empty-query`` or ``bad-top``.
     """
-    if not query.text.strip() and not query.like.strip() and not query.more:
+    if not (query.text.strip() or query.like.strip() or query.more or query.filters):
         raise UsageError("empty-query", "The query is empty.", "Type what you are looking for.")
     if query.top < 1:
         raise UsageError("bad-top", f"{query.top} hits cannot be shown.", "Ask for at least 1.")
-    notes: list[str] = []
-    encoder = _encoder(session, wait_for_model, notes) if query.mode is not Mode.KEYWORD else None
+    if query.parsed is None:
+        query = replace(query, parsed=parse_query(session, query.text))
+    notes = list(query.parsed.notes) if query.parsed is not None else []
+    means = query.mode is not Mode.KEYWORD and bool(query.words.strip() or query.like.strip() or query.more)
+    encoder = _encoder(session, wait_for_model, notes) if means else None
     began = time.perf_counter()  # loading the model is not part of a query
     vector = _vector(session, encoder, query) if encoder is not None else None
     snapshot = session.snapshot()
+    vector = _steered(snapshot, query, vector, notes)
     if vector is not None and not len(snapshot.vectors):
         vector = None
         if snapshot.passages:
             notes.append("Nothing is findable by meaning yet; these were found by their words.")
     notes += _honest_notes(session, query, vector is not None)
-    results = search(snapshot, replace(query, top=max(query.top, query.rerank)), vector)
+    chance = known_chance(session, encoder) if encoder is not None and vector is not None else None
+    results = search(snapshot, replace(query, top=max(query.top, query.rerank)), vector, chance=chance)
     return Found(query, snapshot, results, _since(began), tuple(notes), vector is not None)
 
 
@@ -97,10 +104,37 @@ def _since(began: float) -> float:
     return (time.perf_counter() - began) * 1000.0
 
 
-def _vector(session: Session, encoder: Encoder, query: Query) -> NDArray[np.float32]:
+def _vector(session: Session, encoder: Encoder, query: Query) -> NDArray[np.float32] | None:
     if query.like.strip():
-        return _mean(_encode_text(session, _pasted(query.like)))
-    return encoder.encode_query(query.words)
+        return _meaning_of(session, query.like)
+    return encoder.encode_query(query.words) if query.words.strip() else None
+
+
+def _steered(
+    snapshot: Snapshot, query: Query, vector: NDArray[np.float32] | None, notes: list[str]
+) -> NDArray[np.float32] | None:
+    """Moves the query towards the passages that the person wants more of; without words it is their mean."""
+    if not (query.more or query.less):
+        return vector
+    more, less = _vectors_of(snapshot, query.more), _vectors_of(snapshot, query.less)
+    if vector is None and len(more) and not query.words.strip():
+        vector = _mean(more)
+    if vector is None or not len(more) + len(less):
+        notes.append("More and less like this need the meaning; this answer is by words.")
+        return vector
+    return steer(vector, more, less)
+
+
+def _vectors_of(snapshot: Snapshot, passages: Sequence[int]) -> NDArray[np.float32]:
+    """Gives the vectors of passages, float32 [n, dimension]; those without a live one are left out."""
+    rows = np.flatnonzero(np.isin(snapshot.passage_ids, list(passages)) & snapshot.alive) if passages else []
+    return np.asarray(snapshot.vectors[rows], np.float32) if len(rows) else np.zeros((0, 0), np.float32)
+
+
+def parse_query(session: Session, text: str) -> Parsed:
+    """Gives what a typed query means in this library."""
+    library = session.library
+    return parse(text, now=time.time(), types=library.formats(), languages=library.languages())
 
 
 def show(session: Session, found: Found, *, on_stale: Stale | None = None) -> SearchView:
@@ -168,11 +202,9 @@ def run_similar_text(session: Session, text: str, *, top: int = 10, on_stale: St
     """
     if top < 1:
         raise UsageError("bad-top", f"{top} hits cannot be shown.", "Ask for at least 1.")
-    if not text.strip():
-        raise UsageError("no-text", "There is no text.", "Paste a sentence or a page.")
     session.encoder()
     began = time.perf_counter()
-    vector = _mean(_encode_text(session, _pasted(text)))
+    vector = _meaning_of(session, text)
     snapshot = session.snapshot()
     if not len(snapshot.vectors):
         raise UsageError("nothing-by-meaning", "Nothing in the library is findable by meaning yet.", "Index it first.")
@@ -211,8 +243,12 @@ def _encode_file(session: Session, path: Path) -> NDArray[np.float32]:
     return vectors
 
 
-def _pasted(text: str) -> ExtractedText:
-    return ExtractedText("text", unicodedata.normalize("NFC", text[:_PASTED_CHARS].replace("\0", " ")))
+def _meaning_of(session: Session, text: str) -> NDArray[np.float32]:
+    normal = unicodedata.normalize("NFC", text[:_PASTED_CHARS].replace("\0", " "))
+    vectors = _encode_text(session, ExtractedText("text", normal.encode("utf-8", "replace").decode()))
+    if not len(vectors):
+        raise UsageError("no-text", "There is no text.", "Paste a sentence or a page.")
+    return _mean(vectors)
 
 
 def _encode_text(session: Session, text: ExtractedText) -> NDArray[np.float32]:
@@ -221,6 +257,8 @@ def _encode_text(session: Session, text: ExtractedText) -> NDArray[np.float32]:
 
     encoder = session.encoder()
     passages = [p for p in split(text, session.rules(encoder), encoder.tokenizer) if p.embedded]
+    if not passages:
+        return np.zeros((0, encoder.info.dimension), np.float32)
     return encoder.encode_now([p.encoder_input() for p in passages[:_COMPARED_PASSAGES]])
 
 

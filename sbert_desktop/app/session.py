@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from sbert_desktop import paths
 from sbert_desktop.app.presence import Presence
-from sbert_desktop.domain import Encoder, Snapshot, SourceFile, SplitRules, short_path
+from sbert_desktop.app.second_stage import SecondStage
+from sbert_desktop.domain import CrossEncoder, Encoder, Snapshot, SourceFile, SplitRules, short_path
 from sbert_desktop.errors import EncoderError, LibraryError, SbertDesktopError
 from sbert_desktop.jobs import ChildProcess, spawn_child
 from sbert_desktop.settings import Settings
@@ -48,6 +49,7 @@ class Session:
 
     Attributes:
         presence: Asks the disk about files, with a bound on the time.
+        second_stage: Keeps the cross-encoder that is in use.
         watch_states: Gives how each folder is watched, and why not live; set by who watches.
     """
 
@@ -79,6 +81,7 @@ class Session:
         self._renderer: ChildProcess | None = None
         self._render_lock = threading.Lock()
         self.presence = Presence()
+        self.second_stage = SecondStage(self._open_cross_encoder)
         self._roots: tuple[float, dict[bytes, int]] = (-math.inf, {})
         self.watch_states: Callable[[], Mapping[Path, tuple[str, str]]] = dict
         self._closed = False
@@ -155,7 +158,9 @@ class Session:
         with self._lock:
             if self._encoder_thread is not None or self._closed:
                 return
-            self._encoder_thread = threading.Thread(target=self._open_encoder, name="encoder-start", daemon=True)
+            self._encoder_thread = threading.Thread(
+                target=self._open_encoder, args=(self._encoder_done,), name="encoder-start", daemon=True
+            )
             self._encoder_thread.start()
 
     def encoder(self) -> Encoder:
@@ -164,11 +169,43 @@ class Session:
         Raises:
             EncoderError: The model is missing, damaged or cannot run.
         """
-        self.start_encoder()
-        self._encoder_done.wait()
-        if self._encoder is None:
-            raise self._encoder_error or EncoderError("model-missing", "There is no model.", "Add one under Models.")
-        return self._encoder
+        while True:
+            self.start_encoder()
+            done = self._encoder_done
+            done.wait()
+            encoder, error = self._encoder, self._encoder_error
+            if done is self._encoder_done:  # else another model was chosen meanwhile
+                break
+        if encoder is None:
+            raise error or EncoderError("model-missing", "There is no model.", "Add one under Models.")
+        return encoder
+
+    def change_encoder(self) -> None:
+        """Takes the encoder that the settings name now, in place of the one in force; waits for nothing.
+
+        What encodes with the old one at this moment ends with ``encoder-closed``.
+        """
+        with self._lock:
+            old, self._encoder = self._encoder, None
+            begun = self._encoder_thread is not None
+            self._encoder_error, self._encoder_thread = None, None
+            before, self._encoder_done = self._encoder_done, threading.Event()
+        if old is not None:
+            threading.Thread(target=old.close, name="encoder-close", daemon=True).start()
+        if begun:
+            self.start_encoder()
+        before.set()
+
+    def model_folder(self) -> Path | None:
+        """Gives the folder of the encoder that the settings name; None for the bundled one.
+
+        Raises:
+            EncoderError: ``model-missing``.
+        """
+        from sbert_desktop.encoder.store import find_model
+
+        name = self.settings.text("models.encoder")
+        return find_model(name) if name else None
 
     def encoder_with(self, *, pooling: str) -> Encoder:
         """Gives the model under another pooling, in place of the session's own.
@@ -192,7 +229,9 @@ class Session:
         from sbert_desktop.encoder import expected_fingerprint
 
         try:
-            return expected_fingerprint(backend=self.settings.text("advanced.encoder"), pooling=self._pooling)
+            return expected_fingerprint(
+                self.model_folder(), backend=self.settings.text("advanced.encoder"), pooling=self._pooling
+            )
         except EncoderError:
             return ""
 
@@ -210,11 +249,14 @@ class Session:
             max_tokens=max(8, encoder.info.max_tokens - _SPECIAL_TOKENS), overlap_tokens=OVERLAP, context=CONTEXT
         )
 
-    def _open_encoder(self) -> None:
+    def _open_encoder(self, done: threading.Event) -> None:
+        encoder: Encoder | None = None
+        failed: SbertDesktopError | None = None
         try:
             from sbert_desktop.encoder import open_encoder
 
             encoder = open_encoder(
+                self.model_folder(),
                 backend=self.settings.text("advanced.encoder"),
                 precision=self.settings.text("advanced.precision"),
                 launch=self.launch,
@@ -222,23 +264,31 @@ class Session:
                 interactive=self.interactive,
                 pooling=self._pooling,
             )
-            with self._lock:
-                if self._closed:
-                    encoder.close()
-                else:
-                    self._encoder = encoder
         except SbertDesktopError as error:
-            self._encoder_error = error
+            failed = error
         except Exception as error:  # a broken installation of a native library is a known problem here
-            self._encoder_error = EncoderError(
+            failed = EncoderError(
                 "model-failed",
                 f"The model could not be started: {type(error).__name__}: {error}.",
                 "Search by words goes on. Re-install the program if this stays.",
             )
-        finally:
-            self._encoder_done.set()
-            if self._on_encoder is not None:
-                self._on_encoder()
+        with self._lock:
+            wanted = not self._closed and done is self._encoder_done  # else another model was chosen meanwhile
+            if wanted:
+                self._encoder, self._encoder_error = encoder, failed
+        if encoder is not None and not wanted:
+            encoder.close()
+        done.set()
+        if wanted and self._on_encoder is not None:
+            self._on_encoder()
+
+    def _open_cross_encoder(self) -> CrossEncoder | None:
+        """Opens the cross-encoder in use."""
+        from sbert_desktop.encoder import open_cross_encoder
+        from sbert_desktop.encoder.store import find_model
+
+        name = self.settings.text("models.cross_encoder")
+        return open_cross_encoder(find_model(name), launch=self.launch, notify=self.notice) if name else None
 
     # ------------------------------------------------------------- children
 
@@ -346,6 +396,7 @@ class Session:
         renderer = self._renderer
         if renderer is not None:
             renderer.close()
+        self.second_stage.close()
         if encoder is not None:
             encoder.close()
         if library is not None:
