@@ -8,8 +8,9 @@ import shutil
 import pytest
 
 from sbert_desktop.app.indexing import IndexRequest, run_index
-from sbert_desktop.app.quoting import page_at, run_quotes
-from sbert_desktop.domain import Block, ExtractedText
+from sbert_desktop.app.quoting import page_at, run_family, run_quotes
+from sbert_desktop.app.views import HitView
+from sbert_desktop.domain import Block, ExtractedText, ScoreKind
 from sbert_desktop.errors import Cancelled, UsageError
 from sbert_desktop.jobs import NullContext
 from sbert_desktop.paths import resource
@@ -215,3 +216,92 @@ def test_library_without_vectors_is_searched_by_words(session, tmp_path):
     assert not len(session.snapshot().vectors)
     [view] = check(session, "“twice for a priest. In hard summers”")
     assert (view.verdict, os.path.basename(view.path)) == ("changed", "ferry.txt")
+
+
+LETTER = (
+    "Dear Mrs Quarry, the boiler in our flat has been broken since the third of March. We told your caretaker twice. "
+    "He came once and said that a part was missing. {0} We ask you to have it repaired. Yours, Ada Moor"
+)
+HALF, FIFTH = "We hold back half of the rent from April on.", "We hold back a fifth of the rent from May on."
+
+
+def write_letters(root, **letters: str):
+    """Writes letters, each a minute after the one before."""
+    root.mkdir(parents=True, exist_ok=True)
+    for number, (name, sentence) in enumerate(letters.items()):
+        path = root / (name.replace("_", " ") + ".txt")
+        path.write_text(LETTER.format(sentence))
+        os.utime(path, (1_700_000_000 + 60 * number,) * 2)
+
+
+def family(session, sentence, path):
+    """Asks for the family of a file, as the hit with this sentence marked would."""
+    content = session.library.content_at(path)
+    snapshot = session.snapshot()
+    ids, _, contents = snapshot.keyword(sentence, None, 50)
+    own = [int(id_) for id_, owner in zip(ids, contents, strict=True) if owner == content]
+    [record, *_] = snapshot.fetch(own).values()
+    start = record.text.index(sentence)
+    hit = HitView(
+        record.passage_id, content, path, record.text, record.start, record.end, None, "", 1.0, ScoreKind.BM25, None,
+        1.0, None, 1, (start, start + len(sentence)), (),
+    )  # fmt: skip
+    return run_family(session, hit)
+
+
+def test_hit_in_a_family_says_which_version_it_is_and_where_its_sentence_changed(session, tmp_path):
+    root = tmp_path / "docs"
+    write_letters(root, letter_draft_1=HALF, letter_draft_2=HALF + " ", letter_draft_3=FIFTH, letter_final=FIFTH + "  ")
+    (root / "other.txt").write_text(FERRY)
+    run_index(session, IndexRequest((root,)), NullContext())
+    found = family(session, FIFTH, root / "letter final.txt")
+    assert found is not None
+    assert [path.name for path in found.paths] == [
+        "letter draft 1.txt", "letter draft 2.txt", "letter draft 3.txt", "letter final.txt",
+    ]  # fmt: skip
+    assert found.place == 3
+    assert found.words == "newest of 4; this sentence changed in draft 3"
+    old = family(session, HALF, root / "letter draft 2.txt")
+    assert old is not None
+    assert old.words == "version 2 of 4; the newest is “letter final.txt”; this sentence changed in draft 3"
+
+
+def test_versions_without_numbers_are_in_the_order_of_their_files(session, tmp_path):
+    root = tmp_path / "docs"
+    write_letters(root, to_the_landlord=HALF, to_the_landlord_signed=FIFTH)
+    write_letters(root / "elsewhere", boiler=FIFTH + " Really.")
+    os.utime(root / "elsewhere" / "boiler.txt", (1_700_000_030,) * 2)
+    run_index(session, IndexRequest((root,)), NullContext())
+    found = family(session, HALF, root / "to the landlord.txt")
+    assert found is not None
+    assert [path.name for path in found.paths] == ["to the landlord.txt", "boiler.txt", "to the landlord signed.txt"]
+    assert found.words.startswith("oldest of 3; the newest is “to the landlord signed.txt”; ")
+
+
+def test_document_alone_identical_copies_and_what_is_gone_are_no_family(session, tmp_path):
+    root = tmp_path / "docs"
+    write_letters(root, letter_v1=HALF, letter_v1_copy=HALF, letter_v2=FIFTH)
+    (root / "ferry.txt").write_text(FERRY)
+    run_index(session, IndexRequest((root,)), NullContext())
+    assert family(session, FERRY[:60], root / "ferry.txt") is None
+    (root / "letter v2.txt").unlink()
+    assert family(session, HALF, root / "letter v1.txt") is None
+
+
+def test_replies_that_repeat_a_mail_are_no_versions(session, tmp_path):
+    root = tmp_path / "docs"
+    root.mkdir()
+    head = "From: Ada <ada@example.org>\nTo: ben@example.org\nSubject: {0}\nContent-Type: text/plain; charset=utf-8\n\n"
+    (root / "a.eml").write_text(head.format("Boiler") + LETTER.format(HALF))
+    (root / "b.eml").write_text(head.format("Re: Boiler") + "Thank you.\n\n" + LETTER.format(HALF))
+    run_index(session, IndexRequest((root,)), NullContext())
+    assert family(session, HALF, root / "a.eml") is None
+
+
+def test_family_is_found_by_words_without_vectors(session, tmp_path):
+    root = tmp_path / "docs"
+    write_letters(root, letter_v1=HALF, letter_v2=FIFTH)
+    run_index(session, IndexRequest((root,), words_only=True), NullContext())
+    found = family(session, FIFTH, root / "letter v2.txt")
+    assert found is not None
+    assert found.words.startswith("newest of 2; ")
