@@ -10,6 +10,22 @@ from typing import NoReturn
 from sbert_desktop import __version__
 from sbert_desktop.errors import UsageError
 
+_QUERY_HELP = """\
+how to ask; nothing you type is an error:
+  deposit back             words and meaning, the default
+  "security deposit"       exactly this phrase; typographic quotes do too
+  -draft  -"first draft"   not this word, not this phrase
+  type:pdf,mail            a suffix, or pdf mail image sheet slides word text web book code
+  folder:taxes             in a folder of this name, or folder:taxes/2023
+  name:invoice             in the file's name
+  after:2023-05  before:today  until:2023  date:"last week"  date:2021..2023
+  size:>1mb  size:<=200kb  size:1mb..5mb
+  lang:de  from:ada  to:ben  subject:"keys of the flat"  has:attachment
+  in:thesis                in a collection
+  -type:pdf                a minus leaves out; a comma means either: name:draft,final
+A query of fields alone lists the newest documents. The options above narrow the query down further.
+Put the query into single quotes, and -- before one that begins with a minus: search -- '-draft type:pdf'
+"""
 _POOLINGS = ("mean", "cls", "max", "mean_sqrt_len")
 
 
@@ -94,6 +110,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     search = add("search", "Search by meaning and words.")
     search.add_argument("query", type=text, metavar="QUERY", help="what to look for")
+    search.epilog, search.formatter_class = _QUERY_HELP, argparse.RawDescriptionHelpFormatter
     _search_options(search)
 
     similar = add("similar", "Find documents like a file.")
