@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sbert_desktop.domain import NOT_COUNTED, Filters, Mask, Vectors
+from sbert_desktop.domain import NOT_COUNTED, Mask, Vectors
 from sbert_desktop.library import _vectors
 from sbert_desktop.library._records import IndexRecord
 
@@ -105,33 +105,6 @@ class View:
     words: int  # passages in the keyword table
     mean_length: float  # words of a passage there
     damaged: bool
-
-    def select(self, filters: Filters) -> Mask | None:
-        """Gives bool [max content id + 1], True where the content passes; None when all do."""
-        if not filters:
-            return None
-        files = self.file_live.copy()
-        contents = self.file_content
-        if filters.folder is not None:
-            inside = _inside(self.directories, os.fsencode(filters.folder))
-            files &= inside[self.file_directory]
-        if filters.types:
-            wanted = {name.lower().lstrip(".") for name in filters.types}
-            files &= np.array([name in wanted for name in self.types] or [False])[self.file_type]
-        if filters.languages:
-            wanted = set(filters.languages)
-            passing = np.array([name in wanted for name in self.languages] or [False])
-            files &= passing[self.content_language[contents]]
-        if filters.after is not None or filters.before is not None:
-            own = self.content_date[contents]
-            date = np.where(np.isnan(own), self.file_mtime, own)
-            if filters.after is not None:
-                files &= date >= filters.after
-            if filters.before is not None:
-                files &= date < filters.before
-        mask = np.zeros(len(self.content_live), np.bool_)
-        mask[contents[files]] = True
-        return mask
 
     def language_order(self) -> tuple[str, ...]:
         """Gives the languages of live documents, most common first."""
@@ -505,6 +478,17 @@ def _member_type(member: str) -> str:
     return _extension(name.encode("utf-8", "surrogatepass"))
 
 
+def is_part(member: str) -> bool:
+    """Says whether a member is a part of a text, or a caption, and has no name of its own."""
+    return _PARTS.search(member) is not None
+
+
+def shown_name(path: bytes, member: str) -> str:
+    """Gives the last name of a file or member, as a person knows it; parts and captions have that of their file."""
+    name = _PARTS.sub("", member).rpartition("/")[2]
+    return name or os.fsdecode(path).rpartition(os.sep)[2]
+
+
 def _grown(array: NDArray[_T], size: int, fill: object) -> NDArray[_T]:
     if size <= len(array):
         return array
@@ -517,13 +501,6 @@ def _frozen(array: NDArray[_T]) -> NDArray[_T]:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _inside(directories: list[bytes], folder: bytes) -> Mask:
-    separator = os.sep.encode()
-    folder = folder.rstrip(separator) or separator
-    below = folder if folder == separator else folder + separator
-    return np.array([name == folder or name.startswith(below) for name in directories] or [False], np.bool_)
 
 
 def _common(names: list[str], codes: NDArray[np.int32]) -> tuple[str, ...]:

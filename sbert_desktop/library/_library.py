@@ -25,6 +25,7 @@ from sbert_desktop.library import (
     _captions,
     _columns,
     _disk,
+    _filtering,
     _health,
     _history,
     _hnsw,
@@ -79,6 +80,7 @@ class Library(Keeping):
         self._index_lock = threading.Lock()
         self._postings = _words.Postings()
         self._answers = _phrases.Answers()
+        self._details = _filtering.Details(self._reading)
         self._wanted: tuple[tuple[str, int], _Wanted] | None = None
         self._history = _history.History(path)
         try:

@@ -22,7 +22,7 @@ from sbert_desktop.domain import (
     SourceFile,
     Vectors,
 )
-from sbert_desktop.library import _dates, _phrases, _words
+from sbert_desktop.library import _dates, _filtering, _phrases, _words
 from sbert_desktop.library._columns import View
 from sbert_desktop.library._text import Slices
 
@@ -76,7 +76,7 @@ class LibrarySnapshot:
 
     def select(self, filters: Filters) -> Mask | None:
         """Gives bool [max content id + 1], True where the content passes; None when all do."""
-        return self._view.select(filters)
+        return _filtering.select(self._view, filters, self._library._details)
 
     def dates(self) -> NDArray[np.float64]:
         """Gives the date of each content, float64 [max content id + 1]; see :func:`_dates.dates`."""
