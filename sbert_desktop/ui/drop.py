@@ -1,10 +1,10 @@
-"""Dropping folders anywhere on the window."""
+"""Dropping folders anywhere on the window, and a file on the upper part of the Search page."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QMimeData, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
@@ -28,15 +28,21 @@ def local_paths(data: QMimeData) -> tuple[Path, ...]:
 
 
 class DropOverlay(QWidget):
-    """Covers the window while something is dragged over it; ``dropped(paths)``."""
+    """Covers the window while something is dragged over it; ``dropped(paths)``.
+
+    Over the Search page its upper part takes a single file to search by: ``searched(path)``.
+    """
 
     dropped = Signal(object)
+    searched = Signal(object)
 
     def __init__(self, host: QWidget) -> None:
         super().__init__(host)
         name(self, "drop_overlay", "Drop folders here")
         self.setAcceptDrops(True)
         self._paths: tuple[Path, ...] = ()
+        self._search = False
+        self._place = QPoint(-1, -1)
         self.hide()
 
     def title(self) -> str:
@@ -47,9 +53,22 @@ class DropOverlay(QWidget):
             return f"Add {len(names)} folders"
         return f"Add {words.listed(names)}"
 
-    def offer(self, paths: tuple[Path, ...]) -> None:
-        """Shows the overlay for these paths."""
-        self._paths = paths
+    def search_title(self) -> str:
+        """Gives what a drop on the upper part would do; "" when there is no such part."""
+        if not self._search or len(self._paths) != 1:
+            return ""
+        return f"Search for documents like “{display_path(self._paths[0].name or str(self._paths[0]))}”"
+
+    def search_area(self) -> QRect:
+        """Gives the part that takes a file to search by (empty if there is none)."""
+        if not self.search_title():
+            return QRect()
+        return QRect(24, 24, self.width() - 48, min(160, (self.height() - 72) // 3))
+
+    def offer(self, paths: tuple[Path, ...], *, search: bool = False) -> None:
+        """Shows the overlay for these paths; ``search``: a single file may also be searched by."""
+        self._paths, self._search = paths, search
+        self._place = QPoint(-1, -1)
         host = self.parentWidget()
         assert host is not None
         self.setGeometry(host.rect())
@@ -60,6 +79,8 @@ class DropOverlay(QWidget):
         event.acceptProposedAction()
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        self._place = event.position().toPoint()
+        self.update()
         event.acceptProposedAction()
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
@@ -71,16 +92,24 @@ class DropOverlay(QWidget):
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
         self.hide()
-        if paths:
+        if len(paths) == 1 and self.search_area().contains(event.position().toPoint()):
+            self.searched.emit(paths[0])
+        elif paths:
             self.dropped.emit(paths)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillRect(self.rect(), theme.faded("surface", 0.86))
-        area = self.rect().adjusted(24, 24, -24, -24)
+        area, upper = self.rect().adjusted(24, 24, -24, -24), self.search_area()
+        if upper.isValid():
+            area.setTop(upper.bottom() + 24)
+            self._paint_area(painter, upper, "similar", self.search_title(), "The file is only read for this search.")
+        self._paint_area(painter, area, "folder", self.title(), "The files stay where they are and are not changed.")
+
+    def _paint_area(self, painter: QPainter, area: QRect, icon: str, title: str, line: str) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.faded("selected", 0.7))
+        painter.setBrush(theme.color("selected") if area.contains(self._place) else theme.faded("selected", 0.7))
         painter.drawRoundedRect(area, RADIUS, RADIUS)
         pen = QPen(theme.color("accent"), 2)
         pen.setDashPattern([4, 3])
@@ -88,13 +117,12 @@ class DropOverlay(QWidget):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(QRectF(area).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
         middle = area.center()
-        icons.paint(painter, "folder", QRect(middle.x() - 24, middle.y() - 64, 48, 48), "accent")
+        icons.paint(painter, icon, QRect(middle.x() - 24, middle.y() - 64, 48, 48), "accent")
         painter.setFont(theme.font("page_title"))
         painter.setPen(theme.color("text"))
         room = QRect(area.x() + 24, middle.y(), area.width() - 48, theme.line("page_title") + 8)
-        title = painter.fontMetrics().elidedText(self.title(), Qt.TextElideMode.ElideMiddle, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, title)
+        shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideMiddle, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, shown)
         painter.setFont(theme.font("body"))
         painter.setPen(theme.color("muted"))
-        painter.drawText(room.translated(0, room.height()), Qt.AlignmentFlag.AlignCenter,
-                         "The files stay where they are and are not changed.")
+        painter.drawText(room.translated(0, room.height()), Qt.AlignmentFlag.AlignCenter, line)

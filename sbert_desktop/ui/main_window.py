@@ -151,6 +151,7 @@ class MainWindow(QWidget):
         self.toast.lift = lambda: self._pages[self._current].foot() if self._current in self._pages else 0
         self.drop = DropOverlay(self)
         self.drop.dropped.connect(self.add_folders_from)
+        self.drop.searched.connect(self._on_search_by)
         theme.themeChanged.connect(self._on_theme_changed)
 
     def library_name(self) -> str:
@@ -256,6 +257,11 @@ class MainWindow(QWidget):
         if search_in is not None:
             search_in(folder)
 
+    def _on_search_by(self, path: Path) -> None:
+        search_by = getattr(self._pages.get("search"), "search_by", None)
+        if search_by is not None:
+            search_by(path)
+
     def _on_setting_wanted(self, setting: str) -> None:
         self.show_page("settings")
         show_key = getattr(self._pages.get("settings"), "show_key", None)
@@ -350,9 +356,9 @@ class MainWindow(QWidget):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         paths = local_paths(event.mimeData())
-        if paths and self.desk is not None:
+        if paths and self.desk is not None and event.source() is None:  # results dragged out are in already
             event.acceptProposedAction()
-            self.drop.offer(paths)
+            self.drop.offer(paths, search=self._current == "search")
         else:
             event.ignore()
 

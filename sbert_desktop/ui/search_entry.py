@@ -65,6 +65,10 @@ class SearchEntry(Page):
         self.page.filters.set_filters(Filters(folder=folder))
         self.page.focus_query()
 
+    def search_by(self, path: Path) -> None:
+        """Searches for documents like a file."""
+        self.page.search_by_file(path)
+
     def actions_list(self) -> Sequence[Action]:
         return [Action(action.objectName(), action.text().replace("&", ""), action.trigger, icon="search",
                        shortcut=action.shortcut().toString(), enabled=action.isEnabled, bind=False)

@@ -101,7 +101,7 @@ class PreviewInspector(Panel):
         self.next_hit.clicked.connect(lambda: self.step_hit(1))
         self.zoom_out.clicked.connect(lambda: self._zoom(-1))
         self.zoom_in.clicked.connect(lambda: self._zoom(1))
-        self.zoom_fit.clicked.connect(self._fit)
+        self.zoom_fit.clicked.connect(lambda: self._zoom(0))
         tools.find_button.clicked.connect(self.open_find)
         column.addWidget(self.tools)
         self.find = FindBar(self._theme, self)
@@ -403,11 +403,10 @@ class PreviewInspector(Panel):
 
     def _zoom(self, step: int) -> None:
         view = self.text_view if self.stack.currentWidget() is self.text_view else self.page_view
-        view.zoom_by(step)
-
-    def _fit(self) -> None:
-        view = self.text_view if self.stack.currentWidget() is self.text_view else self.page_view
-        view.set_zoom(1.0)
+        if step:
+            view.zoom_by(step)
+        else:
+            view.set_zoom(1.0)
 
     def _on_sharpen(self) -> None:
         page = self.page_view.page()

@@ -44,6 +44,7 @@ class Narrowing(QObject):
         bar.help_button.clicked.connect(self.show_language)
         self.chips.termRemoved.connect(self._remove_term)
         self.chips.steerRemoved.connect(self._remove_steer)
+        session.steered.connect(self.show)
         self.chips.foldWanted.connect(lambda: self.set_folded(True))
 
     def order_tab(self) -> None:
@@ -68,7 +69,6 @@ class Narrowing(QObject):
 
     def _remove_steer(self, steer: Steer) -> None:
         self._session.set_steer(tuple(each for each in self._session.steer if each != steer))
-        self.show()
 
     def set_folded(self, folded: bool) -> None:
         """Lists passages that say nearly the same as one, or one by one."""

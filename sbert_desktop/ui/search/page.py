@@ -11,8 +11,8 @@ from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
-from sbert_desktop.app.views import DocumentView, HitView, LibraryView, Marks, ModelView, SearchView
-from sbert_desktop.domain import Failure, Finished, Progress
+from sbert_desktop.app.views import DocumentView, HitView, LibraryView, Marks, SearchView
+from sbert_desktop.domain import Failure
 from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.search.area import ResultArea, answer_words
@@ -25,7 +25,9 @@ from sbert_desktop.ui.search.inspector import PreviewInspector
 from sbert_desktop.ui.search.model import Kind, ResultModel, title_of
 from sbert_desktop.ui.search.narrowing import Narrowing
 from sbert_desktop.ui.search.result_list import Chosen
-from sbert_desktop.ui.search.session import READ_AGAIN, SearchSession
+from sbert_desktop.ui.search.second_look import OFFERED, SecondLook
+from sbert_desktop.ui.search.session import SearchSession
+from sbert_desktop.ui.search.versions import Versions
 from sbert_desktop.ui.theme import Theme, theme
 from sbert_desktop.ui.widgets import (
     Line,
@@ -35,7 +37,6 @@ from sbert_desktop.ui.widgets import (
 from sbert_desktop.ui.words import counted
 
 PASTED = 300  # characters that come at once are a text to look like, not words to look for
-SECOND_LOOK = "cross-encoder/ms-marco-MiniLM-L-6-v2"  # offered where none is installed
 
 
 class SearchPage(Panel):
@@ -68,7 +69,6 @@ class SearchPage(Panel):
         self._library: LibraryView | None = None
         self._can = can
         self._typed_length = 0  # before the last change: a text that comes at once was pasted
-        self._reader = False  # a model for a second look is installed
         self._inspector_open = True
         self.session = SearchSession(commands, bridge, self)
         self.model = ResultModel(self)
@@ -131,6 +131,8 @@ class SearchPage(Panel):
         self.list, self.start = self.stack.list, self.stack.start
         self.arrival = Arrival(self.model, self.stack, self.session, self.newer, self)
         self.deeds = Deeds(self._commands, self._bridge, self.list, self.session, self)
+        self.second_look = SecondLook(self._bridge, head, self.session, self)
+        self.versions = Versions(self._commands, self._bridge, self.inspector.why, self)
         self.narrowing = Narrowing(self._commands, self.session, head, parses=self._can("parse"), parent=self,
                                    rest=lambda: [self.start.clear_button, self.start.list, self.list])
         column.addWidget(self.stack, 1)
@@ -151,8 +153,6 @@ class SearchPage(Panel):
         self.sort.currentIndexChanged.connect(lambda _number: self.sort.updateGeometry())
         self.query.textChanged.connect(self._on_text)
         self.narrowing.rewritten.connect(self._take_query)
-        self.head.second.toggled.connect(self._on_second_look)
-        self._bridge.listen("models", on_finished=self._on_models)
         self.start.chosen.connect(self.run)
         self.start.cleared.connect(self._clear_history)
         self.stack.empty_filters.clicked.connect(self.filters.clear)
@@ -160,7 +160,6 @@ class SearchPage(Panel):
         self.stack.failed.clicked.connect(session.submit)
         self.stack.changed.connect(self._on_area)
         session.answered.connect(self._on_answer)
-        session.progressed.connect(self._on_progress)
         self.arrival.shown.connect(self._describe)
         self.arrival.emptied.connect(self._on_nothing)
         session.marked.connect(self._on_marks)
@@ -237,7 +236,7 @@ class SearchPage(Panel):
         make("search_find", "Find in the text of the preview", "Ctrl+F", self.inspector.open_find)
         make("search_language", "How to search: words, phrases and fields", "", self.narrowing.show_language)
         make("search_save", "Keep this search…", "", lambda: self.saveWanted.emit(self.session.query()))
-        make("search_get_reader", "Get a model for a second look…", "", lambda: self.modelWanted.emit(SECOND_LOOK))
+        make("search_get_reader", "Get a model for a second look…", "", lambda: self.modelWanted.emit(OFFERED))
         make("search_clear_filters", "Clear filters", "Ctrl+Shift+X", self.filters.clear)
         make("search_choose_folder", "Search in a folder…", "", self.filters.choose_folder)
         make("search_choose_dates", "Search between two dates…", "", self.filters.choose_dates)
@@ -260,7 +259,7 @@ class SearchPage(Panel):
         """Gives what the palette may offer of this page: its own actions and those of the current result."""
         left_out = {name for name, possible in (
             ("search_save", self._can("save_search") and bool(self.session.text.strip())),
-            ("search_get_reader", self._can("add_model") and not self._reader),
+            ("search_get_reader", self._can("add_model") and not self.second_look.possible),
             ("search_language", self._can("parse")),
             (f"search_sort_{NEWER_PREFERRED}", self._can("parse"))) if not possible}
         own = [action for action in QWidget.actions(self)
@@ -297,26 +296,6 @@ class SearchPage(Panel):
         self.query.set_text(text)
         self._on_typed(text)
         self.session.submit()
-
-    # ---- second look ----------------------------------------------------------------------
-    def _on_models(self, event: Finished) -> None:
-        if not isinstance(event.result, tuple):
-            return
-        readers = [each for each in event.result if isinstance(each, ModelView) and each.kind == "cross-encoder"
-                   and each.state == "ready"]
-        if bool(readers) != self._reader:
-            self._reader = bool(readers)
-            self.head.second.setVisible(self._reader and self.stack.has_results)
-            self.head.second.setChecked(any(each.active for each in readers))
-
-    def _on_second_look(self, on: bool) -> None:
-        self.session.set_rerank(READ_AGAIN if on else 0)
-
-    def _on_progress(self, progress: Progress) -> None:
-        if progress.total:
-            self.head.progress.set_fraction(progress.done / progress.total)
-            self.head.progress.setVisible(progress.done < progress.total)
-            self.head.progress.setToolTip(f"Reading {progress.done} of {progress.total} again")
 
     def _on_entered(self) -> None:
         if self.session.settled and self.query.text().strip():
@@ -391,7 +370,7 @@ class SearchPage(Panel):
     def _on_answer(self, view: SearchView, quiet: bool, final: bool) -> None:
         self.arrival.take(view, quiet, final)
         if final:
-            self.head.progress.hide()
+            self.second_look.rest()
         self.narrowing.show()
 
     def _on_nothing(self, view: SearchView) -> None:
@@ -437,8 +416,7 @@ class SearchPage(Panel):
 
     def _show_line(self, full: bool) -> None:
         self.sort.setVisible(full)
-        self.head.second.setVisible(full and self._reader)
-        self.head.progress.setVisible(self.head.progress.isVisible() and full)
+        self.second_look.show(full)
         if not full:
             self.count.setText("")
             self.notes.set_full_text("")
@@ -469,6 +447,8 @@ class SearchPage(Panel):
 
     def _show_preview(self) -> None:
         self.inspector.why.set_weights(self.session.words_weight, self.session.recency)
+        if self._can("family"):
+            self.versions.show(self.list.current_hit() if self._inspector_open else None)
         self.inspector.show_hit(self.list.current_document(), self.list.current_hit(), self.model.view)
 
     def _on_hit_wanted(self, passage_id: int) -> None:

@@ -42,6 +42,7 @@ class SearchSession(QObject):
 
     Signals: ``answered(SearchView, quiet, final)`` - ``quiet`` for what must not move the list by itself: a
     re-run that nobody asked for, a better order after the first one; ``progressed(Progress)`` of a second look;
+    ``steered()`` when it is steered by other passages;
     ``marked(Marks)``; ``slow()`` when an answer takes long; ``failed(Failure)``; ``cleared()`` when
     there is nothing to search.
     """
@@ -49,6 +50,7 @@ class SearchSession(QObject):
     answered = Signal(object, bool, bool)
     marked = Signal(object)
     progressed = Signal(object)
+    steered = Signal()
     slow = Signal()
     failed = Signal(object)
     cleared = Signal()
@@ -199,6 +201,7 @@ class SearchSession(QObject):
     def set_steer(self, steer: tuple[Steer, ...]) -> None:
         """Steers the search towards and away from passages; the last word on a passage counts."""
         self._steer = tuple({each.passage_id: each for each in steer}.values())
+        self.steered.emit()
         self._rerun_words()
 
     def set_folded(self, folded: bool) -> None:
