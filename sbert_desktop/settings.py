@@ -260,7 +260,13 @@ SCHEMA: tuple[Setting, ...] = (
     ),
 )
 
-BY_KEY = {setting.key: setting for setting in SCHEMA}
+ELSEWHERE: tuple[Setting, ...] = (
+    Setting("models.encoder", "", "Encoder", "The model that passages are found with; empty for the bundled one."),
+    Setting("models.cross_encoder", "", "Cross-encoder", "The model that reads the first hits again; empty for none."),
+)
+"""Settings that are made on pages of their own (Models), and not in the dialog."""
+
+BY_KEY = {setting.key: setting for setting in (*SCHEMA, *ELSEWHERE)}
 
 
 class Settings:

@@ -14,6 +14,7 @@ from sbert_desktop.app.views import (
     ModelView,
     ProblemView,
 )
+from sbert_desktop.errors import EncoderError
 
 
 def library_view(session: Session, *, indexing: bool = False) -> LibraryView:
@@ -102,14 +103,17 @@ def index_health(session: Session, *, sample: int = 0) -> IndexHealth:
 
 def active_model(session: Session) -> ModelView:
     """Describes the model in use; its state says whether it is ready, being prepared, missing or refused."""
-    from sbert_desktop.encoder.models import default_model_dir
+    from sbert_desktop.encoder.models import BUNDLED_NAME, default_model_dir
 
     state, note = session.encoder_state()
     encoder = session.ready_encoder()
-    path = default_model_dir()
+    try:
+        path = session.model_folder() or default_model_dir()
+    except EncoderError as error:
+        path, note = None, error.message
     if encoder is None:
         return ModelView(
-            "all-MiniLM-L6-v2",
+            session.settings.text("models.encoder") or BUNDLED_NAME,
             path or Path(),
             0,
             0,
@@ -137,34 +141,10 @@ def active_model(session: Session) -> ModelView:
 
 
 def models(session: Session, *, verify: bool = False) -> tuple[ModelView, ...]:
-    """Lists the models; with ``verify`` every file is hashed and compared with its pin."""
-    from sbert_desktop.encoder.models import default_model_dir, describe, verify_model
+    """Lists the models; see :func:`sbert_desktop.app.models.list_models`."""
+    from sbert_desktop.app.models import list_models
 
-    path = default_model_dir()
-    if path is None:
-        return ()
-    active = active_model(session)
-    facts = describe(path)
-    problems = verify_model(path) if verify else []
-    size = sum(entry.stat().st_size for entry in path.rglob("*") if entry.is_file())
-    state = "refused" if problems else active.state
-    note = " ".join(problems) if problems else ("All files are as published." if verify else active.note)
-    return (
-        ModelView(
-            name=facts.name,
-            path=path,
-            dimension=facts.dimension,
-            max_tokens=facts.max_tokens,
-            pooling=facts.pooling,
-            sha256=facts.weights_sha256,
-            active=True,
-            fingerprint=active.fingerprint,
-            size=size,
-            state=state,
-            note=note,
-            languages=facts.languages,
-        ),
-    )
+    return list_models(session, verify=verify)
 
 
 def problem_views(session: Session) -> tuple[ProblemView, ...]:

@@ -41,6 +41,11 @@ from sbert_desktop.encoder._parts import (
 )
 from sbert_desktop.errors import EncoderError
 
+__all__ = [
+    "BUNDLED_NAME", "CROSS_ENCODER", "ENCODER", "LAST_LAYERS", "PINS", "POOLINGS", "DenseFacts", "LayerFacts",
+    "ModelFacts", "check_model", "default_model_dir", "describe", "fingerprint", "name_of", "problems_of", "seal",
+    "sha256", "verify_model",
+]  # fmt: skip
 ENCODER, CROSS_ENCODER = "encoder", "cross-encoder"
 PINS: Mapping[str, str] = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",

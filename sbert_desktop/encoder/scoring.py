@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import Child, CrossEncoder, JobContext
+from sbert_desktop.encoder._parts import read_object
 from sbert_desktop.encoder._remote import LOAD_S, spec_text
 from sbert_desktop.encoder._texts import plan_batches
 from sbert_desktop.encoder._tokens import ModelTokenizer
@@ -62,6 +63,7 @@ class _PairScorer:
         self._device = device
         self._notify = notify
         self._child: Child | None = None
+        self._typed = _has_types(facts.path)
         self._closed = False
         self._lock = threading.Lock()
 
@@ -101,7 +103,8 @@ class _PairScorer:
             child.close()
 
     def _run(self, batch: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> NDArray[np.float32]:
-        joined = np.concatenate([ids for ids, _ in batch] + [types for _, types in batch])
+        kinds = [types if self._typed else np.zeros_like(types) for _, types in batch]
+        joined = np.concatenate([ids for ids, _ in batch] + kinds)
         header = {"do": "score", "lengths": [len(ids) for ids, _ in batch]}
         for life in range(_LIVES + 1):
             try:
@@ -138,3 +141,12 @@ class _PairScorer:
                                "The order of the first search stays. Remove the model and add it again if this stays.",
                                detail=error.detail) from error
         self._notify("The helper process of the model ended and was started again.")
+
+
+def _has_types(folder: Path) -> bool:
+    """Says whether the model's tokenizer tells the two texts of a pair apart, as transformers decides it."""
+    config = read_object(folder, "tokenizer_config.json", optional=True)
+    names = config.get("model_input_names")
+    if isinstance(names, list):
+        return "token_type_ids" in names
+    return config.get("tokenizer_class") not in {"PreTrainedTokenizerFast", "TokenizersBackend"}

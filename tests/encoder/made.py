@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-WORDS = ("lighthouse keeper wrote down wind height waves every ship passed river rose two metres overnight town lower "
-         "invoice due first march Grüße aus Köln grün süß naïve café CAPITALS Mixed straße").split()  # fmt: skip
+WORDS = [
+    "lighthouse", "keeper", "wrote", "down", "wind", "height", "waves", "every", "ship",
+    "passed", "river", "rose", "two", "metres", "overnight", "town", "lower", "invoice",
+    "due", "first", "march", "Grüße", "aus", "Köln", "grün", "süß", "naïve",
+    "café", "CAPITALS", "Mixed", "straße",
+]  # fmt: skip
 TEXTS = [
     "a", "rain", "", "   ", "İstanbul ΟΔΟΣ STRASSE", "你好，世界", "\N{GRINNING FACE} \N{ROCKET}",
     *(" ".join(WORDS[(n * 7 + k * k) % len(WORDS)] + ("," if k % 5 == 4 else "") for k in range(1 + n * n % 90))
@@ -19,12 +23,9 @@ QUERY, PASSAGE = "query: ", "passage: "
 
 def save_tokenizer(source: Path, folder: Path, *, limit: int = 64) -> None:
     """Puts the bundled model's tokenizer into a folder."""
-    from transformers import PreTrainedTokenizerFast
+    from transformers import AutoTokenizer
 
-    tokens = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]",
-              "mask_token": "[MASK]"}  # fmt: skip
-    PreTrainedTokenizerFast(tokenizer_file=str(source / "tokenizer.json"), model_max_length=limit, **tokens
-                            ).save_pretrained(str(folder))  # fmt: skip
+    AutoTokenizer.from_pretrained(str(source), model_max_length=limit).save_pretrained(str(folder))
 
 
 def save_roberta_tokenizer(folder: Path, *, limit: int = 64) -> int:
@@ -34,8 +35,8 @@ def save_roberta_tokenizer(folder: Path, *, limit: int = 64) -> int:
 
     own = Tokenizer(models.BPE())
     own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    trainer = trainers.BpeTrainer(vocab_size=500, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
-                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False)  # fmt: skip
+    special, letters = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"], pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=500, special_tokens=special, initial_alphabet=letters, show_progress=False)
     own.train_from_iterator(TEXTS, trainer)
     own.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
     PreTrainedTokenizerFast(tokenizer_object=own, model_max_length=limit, bos_token="<s>", eos_token="</s>",

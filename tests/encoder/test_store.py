@@ -142,7 +142,7 @@ class Hub:
         self.thread.join()
         self.server.server_close()
 
-    def _handler(hub) -> type[BaseHTTPRequestHandler]:  # noqa: N805
+    def _handler(hub) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 hub.asked.append(self.path)
