@@ -234,43 +234,54 @@ def run_family(session: Session, hit: HitView) -> FamilyView | None:
     ``place`` of the answer numbers the hit's own document in ``paths``, from 0. Quick enough to be asked whenever
     a hit is opened.
     """
+    sentence, subject = hit.text, "this passage"
+    if hit.best_sentence is not None:
+        sentence, subject = hit.text[hit.best_sentence[0] : hit.best_sentence[1]], "this sentence"
+    return _family(session, hit.content_id, SourceFile(hit.path, 0, 0, member=hit.member), sentence, subject)
+
+
+def run_versions(session: Session, path: Path) -> FamilyView | None:
+    """Finds the versions of a file of the library; None if there is one only.
+
+    Raises:
+        UsageError: ``not-in-library``.
+    """
+    real = Path(os.path.realpath(path.expanduser()))
+    content = session.library.content_at(real)
+    if content is None:
+        raise UsageError(
+            "not-in-library", f"{display_path(path)} is not in the library.", "Add its folder, or bring it up to date."
+        )
+    return _family(session, content, SourceFile(real, 0, 0), "", "")
+
+
+def _family(session: Session, content: int, at: SourceFile, sentence: str, subject: str) -> FamilyView | None:
     texts = _Texts(session)
-    own = texts.get(hit.content_id)
+    own = texts.get(content)
     if own is None or own.format in _MAIL:
         return None
     snapshot = session.snapshot()
     size = len(own.text)
     stretches = [own.text[start : start + _STRETCH] for start in range(0, size, max(_STRETCH, size // 4))]
-    places = session.library.paths_of(ContentId(hit.content_id))
-    mine = _version(hit.content_id, next((place for place in places if _is_at(place, hit)), _stand_in(hit)), own)
-    paths = {hit.content_id: hit.path}
+    places = session.library.paths_of(ContentId(content))
+    mine = _version(content, next((p for p in places if (p.path, p.member) == (at.path, at.member)), at), own)
+    paths = {content: at.path}
     versions = []
-    for content in find_candidates(snapshot, hit.content_id, stretches):
-        text = texts.get(content)
-        if text is None or text.format in _MAIL:
+    for candidate in find_candidates(snapshot, content, stretches):
+        text = texts.get(candidate)
+        place = _there(session, candidate) if text is not None and text.format not in _MAIL else None
+        if text is None or place is None:
             continue
-        place = _there(session, content)
-        if place is None:
-            continue
-        other = _version(content, place, text)
+        other = _version(candidate, place, text)
         if is_version(mine, other):
             versions.append(other)
-            paths[content] = place.path
+            paths[candidate] = place.path
     if not versions:
         return None
     ordered = in_order([mine, *versions])
-    place_of = next(number for number, version in enumerate(ordered) if version.content == hit.content_id)
-    return FamilyView(
-        tuple(paths[version.content] for version in ordered), place_of, _family_words(ordered, place_of, hit)
-    )
-
-
-def _stand_in(hit: HitView) -> SourceFile:
-    return SourceFile(hit.path, 0, 0, member=hit.member)
-
-
-def _is_at(file: SourceFile, hit: HitView) -> bool:
-    return file.path == hit.path and file.member == hit.member
+    number = next(number for number, version in enumerate(ordered) if version.content == content)
+    words = _family_words(ordered, number, sentence, subject)
+    return FamilyView(tuple(paths[version.content] for version in ordered), number, words)
 
 
 def _version(content: int, place: SourceFile, text: ExtractedText) -> Version:
@@ -285,7 +296,7 @@ def _there(session: Session, content: int) -> SourceFile | None:
     return next((place for place, state in zip(places, states, strict=True) if state != GONE), None)
 
 
-def _family_words(versions: Sequence[Version], place: int, hit: HitView) -> str:
+def _family_words(versions: Sequence[Version], place: int, sentence: str, subject: str) -> str:
     """Says in words which version this is, and what became of its sentence."""
     count = len(versions)
     if place == count - 1:
@@ -293,9 +304,6 @@ def _family_words(versions: Sequence[Version], place: int, hit: HitView) -> str:
     else:
         which = "oldest" if place == 0 else f"version {place + 1}"
         said = [f"{which} of {count}", f"the newest is “{versions[-1].name}”"]
-    sentence, subject = hit.text, "this passage"
-    if hit.best_sentence is not None:
-        sentence, subject = hit.text[hit.best_sentence[0] : hit.best_sentence[1]], "this sentence"
     history = sentence_history(versions, place, sentence)
     if history is not None:
         said.append(_history_words(versions, history, subject))

@@ -117,6 +117,11 @@ def build_parser() -> argparse.ArgumentParser:
     similar.add_argument("path", type=_path, metavar="PATH")
     similar.add_argument("--top", type=int, default=10, metavar="K", help="how many documents (default 10)")
 
+    draft = add("quotes", "Check the quotations of a draft: which file holds each, and what was changed.")
+    draft.add_argument("draft", type=_path, metavar="DRAFT", help="a file of any kind, or - for standard input")
+    versions = add("versions", "List the versions of a file, oldest first.")
+    versions.add_argument("path", type=_path, metavar="PATH")
+
     extract = add("extract", "Show the text that would be indexed; needs no library.")
     extract.add_argument("paths", nargs="+", type=_path, metavar="PATH", help="files or folders")
 
