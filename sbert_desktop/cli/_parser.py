@@ -26,7 +26,7 @@ how to ask; nothing you type is an error:
 A query of fields alone lists the newest documents. The options above narrow the query down further.
 Put the query into single quotes, and -- before one that begins with a minus: search -- '-draft type:pdf'
 """
-_POOLINGS = ("mean", "cls", "max", "mean_sqrt_len")
+_POOLINGS = ("mean", "cls", "max", "mean_sqrt_len", "weightedmean", "lasttoken", "mean_last_4")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -139,8 +139,12 @@ def build_parser() -> argparse.ArgumentParser:
 
     _evaluate(add("evaluate", "Measure the model and the search on judged data."), common)
 
-    models = add("models", "List or verify models.")
-    models.add_argument("action", choices=("list", "verify"), nargs="?", default="list")
+    models = add("models", "List, add, choose, remove or verify models.")
+    models.add_argument("action", choices=("list", "add", "use", "remove", "verify"), nargs="?", default="list")
+    models.add_argument(
+        "name", nargs="?", metavar="NAME",
+        help="of the model; to add one: its folder, or its name on the hub, which is the one thing that goes online",
+    )
     return parser
 
 
