@@ -97,6 +97,8 @@ def parse(text: str, *, now: float, types: Collection[str] = (), languages: Coll
     if pasted:
         notes = [f"A text of {len(text):,} characters is searched as it is: quotes, signs and fields in it are words."]
         pieces = _outer_fields(text, pieces)
+    if not any(piece.term for piece in pieces) and text and not text.isspace():
+        notes.append("The query holds nothing to look for: these are the newest documents.")
     return _gather(pieces, notes)
 
 

@@ -141,6 +141,14 @@ def test_only_exclusions_are_told():
     assert read("-draft deposit").notes == ()
 
 
+def test_a_query_that_asks_for_nothing_is_told():
+    for text in ('""', "\x00", '"', "\u200f"):
+        parsed = read(text)
+        assert (parsed.words, parsed.terms) == ("", ())
+        assert "nothing to look for" in parsed.notes[0]
+    assert read("").notes == read(" \n").notes == ()
+
+
 # ---------------------------------------------------------------- fields
 
 FIELDS = [
