@@ -29,8 +29,12 @@ def build_index(
     force: bool,
     threads: int,
     notice: Callable[[str], None],
+    fresh: bool = False,
 ) -> bool:
-    """Builds or extends the index of a space outside any transaction; True when one was published."""
+    """Builds or extends the index of a space outside any transaction; True when one was published.
+
+    ``fresh``: a new one, not an extended one, in any case.
+    """
     live = np.array([row[0] for row in connection.execute("SELECT row FROM row WHERE space=?", (space.id,))], np.int64)
     if len(live) < index_from:
         return False
@@ -38,6 +42,8 @@ def build_index(
     alive[live] = True
     folder = _vectors.space_folder(library, space.fingerprint)
     base = _base(connection, folder, space, notice)
+    if fresh:
+        base = None
     if base is not None:
         held = int(np.count_nonzero(alive[: base[1].rows]))
         dead = base[1].count - held

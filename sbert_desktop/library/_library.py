@@ -17,6 +17,7 @@ from sbert_desktop.domain import (
     NeighbourIndex,
     Snapshot,
     SourceFile,
+    Vectors,
     short_path,
 )
 from sbert_desktop.errors import Cancelled, LibraryBusy, LibraryError
@@ -31,6 +32,7 @@ from sbert_desktop.library import (
     _hnsw,
     _known,
     _listing,
+    _measuring,
     _phrases,
     _reading,
     _schema,
@@ -42,7 +44,15 @@ from sbert_desktop.library import (
 from sbert_desktop.library._files import member_name
 from sbert_desktop.library._keeping import Keeping
 from sbert_desktop.library._lock import HOLDER, WriterLock
-from sbert_desktop.library._records import ChangeRecord, Counts, FolderRecord, KnownFile, ProblemRecord, SpaceRecord
+from sbert_desktop.library._records import (
+    ChangeRecord,
+    Counts,
+    FolderRecord,
+    HealthRecord,
+    KnownFile,
+    ProblemRecord,
+    SpaceRecord,
+)
 from sbert_desktop.library._writer import Writer
 
 log = logging.getLogger(__name__)
@@ -424,6 +434,28 @@ class Library(Keeping):
                 return _health.integrity(self.path, connection)
             finally:
                 connection.close()
+
+    def health(
+        self,
+        queries: Vectors | None = None,
+        *,
+        fingerprint: str | None = None,
+        step: Callable[[int, int], None] | None = None,
+    ) -> HealthRecord:
+        """Counts the rows of a space and measures the accelerator against exact search.
+
+        Args:
+            queries: Vectors of real queries, float32 [n, dimension] of unit rows; filled up to a hundred with rows
+                of the library.
+            fingerprint: Which space; None: the active one.
+            step: Called with done and total rows now and then; may raise to give up.
+        """
+        view = self._view(fingerprint)
+        index = self._index_of(view)
+        if queries is not None and queries.shape[1:] != view.vectors.shape[1:]:
+            queries = None
+        with self._reading() as connection:
+            return _measuring.measure(connection, view, index, queries, step)
 
     def _notice(self, text: str) -> None:
         if text not in self.notices:

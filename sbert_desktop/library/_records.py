@@ -219,3 +219,24 @@ class SavedRecord:
     query: str
     saved: float
     seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class HealthRecord:
+    """The rows of a space, counted, and how the accelerator compares with exact search.
+
+    ``live``: rows that can be found; ``dead``: places in the vectors file that nothing names any more; ``orphans``:
+    rows whose passage or file is gone. ``recall_at_10`` over ``queries`` queries, None without an accelerator;
+    ``behind``: live rows that it does not cover yet (searched exactly).
+    """
+
+    live: int
+    dead: int
+    orphans: int
+    recall_at_10: float | None
+    queries: int
+    behind: int
+
+    def with_recall(self, recall: float | None, queries: int, behind: int) -> HealthRecord:
+        """Gives the same counts with what was measured."""
+        return replace(self, recall_at_10=recall, queries=queries, behind=behind)

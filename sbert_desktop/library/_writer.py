@@ -457,6 +457,31 @@ class Writer:
             self._load_space()
         return done
 
+    def repair(self, context: JobContext | None = None, *, threads: int = 0) -> bool:
+        """Drops rows that nothing needs and builds the accelerator of the active space from nothing.
+
+        Searches go on meanwhile. True when a new accelerator was published (only from ``index_from`` live rows on).
+        """
+        from sbert_desktop.library import _measuring
+        from sbert_desktop.library._building import build_index
+
+        with self._change(grows=False):
+            _measuring.drop_orphans(self._connection)
+        self.commit()
+        self.compact(share=0.0)
+        with self._change(begin=False, grows=False):
+            return build_index(
+                self._folder,
+                self._connection,
+                self._require_space().row,
+                index_from=self._library.index_from,
+                context=context,
+                force=True,
+                threads=threads,
+                notice=self._library._notice,
+                fresh=True,
+            )
+
     def close(self) -> None:
         """Rolls back what was not committed and closes; called by :meth:`Library.writer`."""
         if self._connection.in_transaction:
