@@ -1,9 +1,9 @@
 """``App``: the commands of the window on lanes; nothing here waits in the caller's thread.
 
-Five lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
+Six lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
 *viewer* (previews, opening files: a page that takes seconds must not hold up a search),
-*helper* (state, lists, estimates) and *errand* (waits for small changes, which whoever holds the writer
-does between two steps). See docs/adr/0008-lanes.md.
+*helper* (state, lists, estimates), *errand* (waits for small changes, which whoever holds the writer
+does between two steps) and *study* (what reads for long: the quotations of a draft). See docs/adr/0008-lanes.md.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sbert_desktop.app import (
+    collecting,
     embedding,
     estimating,
     exporting,
     indexing,
+    judging,
     marking,
+    models,
     overview,
     preview,
     problems,
@@ -50,7 +53,7 @@ from sbert_desktop.settings import Settings
 if TYPE_CHECKING:
     from sbert_desktop.library import Writer
 
-_LANES = ("writer", "reader", "viewer", "helper", "errand")
+_LANES = ("writer", "reader", "viewer", "helper", "errand", "study", "models")
 _TYPING_SECONDS = 1.0
 _SWITCH_SECONDS = 0.001
 _HISTORY_AFTER = 2.0
@@ -82,6 +85,7 @@ class App:
         self._asked: tuple[str, float] = ("", 0.0)
         self._requests: dict[JobId, indexing.IndexRequest] = {}
         self._pages = preview.PageCache()
+        self._saved = collecting.SavedSearches(self._session)
         self._kinds: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._connected = False
         self._closed = False
@@ -301,6 +305,7 @@ class App:
         self._session.hold_bulk(_TYPING_SECONDS)
         context.check()
         context.partial(view)
+        self._look_at_saved(query.text)
         again = self._read_again(found, context)
         if again is not found:
             view = searching.show(self._session, again, on_stale=self._live.stale)
@@ -313,6 +318,11 @@ class App:
             context.partial(marks)
             spans.update(marks.spans)
         return marking.with_marks(view, Marks(spans))
+
+    def _look_at_saved(self, text: str) -> None:
+        """What is fresh for a saved search is seen now: its dot goes out."""
+        if self._saved.has_fresh(text):
+            self._jobs.submit("errand", "saved", lambda context: self._saved.looked_at(text))
 
     def _read_again(self, found: searching.Found, context: JobContext) -> searching.Found:
         """Gives the answer in the cross-encoder's order; as it is where none is in use, or where it fails."""
@@ -352,6 +362,94 @@ class App:
     def export_hits(self, view: SearchView, target: Path) -> JobId:
         """Writes hits in the form that the end of the name says."""
         return self._jobs.submit("helper", "export", lambda context: exporting.export_hits(view, target))
+
+    def judge(self, query: str, hit: HitView, verdict: str) -> JobId:
+        """Keeps what the person says of a hit."""
+        return self._jobs.submit("errand", "judge", lambda context: judging.judge(self._session, query, hit, verdict))
+
+    def quotes(self, draft: Path | str) -> JobId:
+        """Looks for the quotations of a draft."""
+
+        def work(context: JobContext) -> object:
+            from sbert_desktop.app.quoting import run_quotes
+
+            return run_quotes(self._session, draft, context)
+
+        return self._jobs.submit("study", "quotes", work, key="quotes")
+
+    def family(self, hit: HitView) -> JobId:
+        """Finds the versions of a hit's document."""
+
+        def work(context: JobContext) -> object:
+            from sbert_desktop.app.quoting import run_family
+
+            return run_family(self._session, hit)
+
+        return self._jobs.submit("study", "family", work, key="family")
+
+    # ------------------------------------------------------------- collections and saved searches
+
+    def collections(self) -> JobId:
+        """Lists collections."""
+        return self._collections(lambda: None)
+
+    def collect(self, name: str, hits: Sequence[HitView], *, note: str = "") -> JobId:
+        """Puts passages into a collection."""
+        chosen = tuple(hits)
+        return self._collections(lambda: collecting.collect(self._session, name, chosen, note=note))
+
+    def change_collection(
+        self,
+        name: str,
+        *,
+        rename: str = "",
+        note: str | None = None,
+        take_out: Sequence[int] = (),
+        delete: bool = False,
+        item_note: tuple[int, str] | None = None,
+    ) -> JobId:
+        """Changes a collection."""
+        items = tuple(take_out)
+        return self._collections(
+            lambda: self._session.library.change_collection(
+                name, rename=rename, note=note, take_out=items, item_note=item_note, delete=delete
+            )
+        )
+
+    def export_collection(self, name: str, target: Path) -> JobId:
+        """Writes a collection in the form that the end of the name says."""
+        return self._jobs.submit(
+            "helper", "export", lambda context: collecting.export_collection(self._session, name, target)
+        )
+
+    def saved_searches(self) -> JobId:
+        """Lists saved searches with what is fresh for them."""
+        return self._jobs.submit("errand", "saved", lambda context: self._saved.list(), key="saved")
+
+    def save_search(self, name: str, query: Query) -> JobId:
+        """Keeps a search."""
+
+        def work(context: JobContext) -> object:
+            collecting.save_search(self._session, name, query)
+            return self._saved.list()
+
+        return self._jobs.submit("errand", "saved", work)
+
+    def remove_saved(self, name: str) -> JobId:
+        """Forgets a saved search."""
+
+        def work(context: JobContext) -> object:
+            self._session.library.remove_saved(name)
+            return self._saved.list()
+
+        return self._jobs.submit("errand", "saved", work)
+
+    def _collections(self, change: Callable[[], None]) -> JobId:
+        def work(context: JobContext) -> object:
+            change()
+            return collecting.collections(self._session)
+
+        return self._jobs.submit("errand", "collections", work)
 
     def preview(self, hit: HitView, *, page: int | None = None, width: int = 704) -> JobId:
         """Prepares the preview of a hit."""
@@ -408,6 +506,29 @@ class App:
     def verify_models(self) -> JobId:
         """Checks every model file."""
         return self._jobs.submit("helper", "models", lambda context: models.list_models(self._session, verify=True))
+
+    def add_model(self, source: str) -> JobId:
+        """Adds a model from a folder, or from the hub by its name."""
+        return self._jobs.submit("models", "models", lambda context: models.add_model(self._session, source, context))
+
+    def use_model(self, name: str) -> JobId:
+        """Makes a model the one in force; with another encoder the library is read by it at once."""
+
+        def work(context: JobContext) -> object:
+            before = self.settings.text(models.ENCODER)
+            after = self._step_aside() if models.changes_encoder(self._session, name) else []
+            listed = models.use_model(self._session, name)
+            if self.settings.text(models.ENCODER) != before and not self._session.library.read_only:
+                after = [indexing.IndexRequest(keep_leaving=True)]
+            for request in after:
+                self._index(request)
+            return listed
+
+        return self._jobs.submit("helper", "models", work)
+
+    def remove_model(self, name: str) -> JobId:
+        """Removes the files of a model that was added."""
+        return self._jobs.submit("helper", "models", lambda context: models.remove_model(self._session, name))
 
     def close(self, timeout: float = 5.0) -> None:
         """Cancels and joins the lanes, then closes the session. Idempotent."""

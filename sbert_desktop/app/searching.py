@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.app.chance import known_chance
+from sbert_desktop.app.judging import Verdicts
 from sbert_desktop.app.presence import CHANGED, CURRENT, GONE, OFFLINE
 from sbert_desktop.app.reading import read_file
 from sbert_desktop.app.session import Session
@@ -273,8 +274,9 @@ def _view(session: Session, found: Found, on_stale: Stale | None) -> SearchView:
         if known and known[0].paths:
             first.append((document, known[0]))
     shown, stale, gone = _on_the_disk(session, [record.paths for _, record in first])
+    verdicts = Verdicts(session, query.text)
     documents = [
-        _document(session, query, document, records, place)
+        _document(session, query, document, records, place, verdicts)
         for (document, _), place in zip(first, shown, strict=True)
         if place is not None
     ]
@@ -346,9 +348,15 @@ def _on_the_disk(
 
 
 def _document(
-    session: Session, query: Query, document: DocumentHits, records: dict[int, PassageRecord], place: _Place
+    session: Session,
+    query: Query,
+    document: DocumentHits,
+    records: dict[int, PassageRecord],
+    place: _Place,
+    verdicts: Verdicts,
 ) -> DocumentView:
     file = place.file
+    said = verdicts.of(document.content_id)
     hits = []
     for hit in document.hits:
         record = records.get(hit.passage_id)
@@ -377,6 +385,7 @@ def _document(
                 member=file.member,
                 rerank=hit.rerank,
                 folded=hit.folded,
+                judged=said.get((record.start, record.end), ""),
             )
         )
     first = next(records[hit.passage_id] for hit in document.hits if hit.passage_id in records)
