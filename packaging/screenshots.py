@@ -144,6 +144,8 @@ class Camera:
         self.settle(1.5 if self.options.fake else 4.0)
         self.choose(self.options.show)
         self.take("02-search")
+        if self.options.fake == "full":
+            self.search_pictures()
         if self.options.fake in ("kinds", "bare"):
             results = window.page("search").page
             results.model.set_open(3, True)  # a transcript: who spoke, and when
@@ -185,6 +187,75 @@ class Camera:
         if self.options.fake:
             self.fake_pictures()
 
+    def search_pictures(self) -> None:
+        """Takes the Search page with all that a query can ask and a hit can tell."""
+        from PySide6.QtCore import QItemSelectionModel, QPoint
+        from PySide6.QtWidgets import QMenu
+
+        page = self.window.page("search").page
+        self.window.search_for('deposit "thirty days" type:pdf -car after:2022')
+        self.settle(0.5)
+        page.deeds.judge("relevant")
+        page.list.choose(1)
+        page.deeds.judge("not relevant")
+        page.deeds.steer(1)
+        page.inspector.why.details_button.click()
+        self.settle(0.6)
+        self.window.toast.dismiss()
+        self.take("02-search-language")
+        page.model.set_open(0, True)
+        page.list.choose(1)
+        rows = page.list.selectionModel()
+        for number in (2, 4):
+            rows.select(page.model.index(number), QItemSelectionModel.SelectionFlag.Select)
+        self.settle(0.6)
+        self.take("02-search-several")
+        for name, menu, place in (("row", page.list.make_menu(), page.list.mapTo(self.window, QPoint(160, 60))),
+                                  ("filter", page.filters.add_button.menu(),
+                                   page.filters.add_button.mapTo(self.window, QPoint(0, 30)))):
+            self.take_menu(f"02-search-menu-{name}", menu, place)
+            assert isinstance(menu, QMenu)
+        page.narrowing.show_language()
+        self.settle(0.1)
+        self.take("02-search-help")
+        page.narrowing.help.close_sheet()
+        number = page.model.find(page.model.documents[3].hits[0].passage_id)  # a letter: its text, and its versions
+        page.list.choose(number)
+        self.settle(0.9)
+        page.inspector.open_find()
+        page.inspector.find.box.set_text("deposit")
+        self.settle(0.2)
+        self.take("02-search-find")
+        page.inspector.close_find()
+        page.inspector.why.details_button.click()
+        page.search_like("The landlord returns the deposit within thirty days after the keys are handed over.")
+        self.settle(0.6)
+        self.take("02-search-like")
+        page.filters.similar_chip.cleared.emit()
+        self.window.search_for(self.options.query or "when do I get my deposit back")
+        self.settle(0.6)
+
+    def take_menu(self, name: str, menu, place) -> None:
+        """Saves a picture with a menu painted where it would open."""
+        from PySide6.QtGui import QPainter
+
+        menu.aboutToShow.emit()
+        menu.ensurePolished()
+        menu.resize(menu.sizeHint())
+        window = self.window
+        original = window.grab
+
+        def grab():
+            picture = original()
+            painter = QPainter(picture)
+            painter.drawPixmap(place, menu.grab())
+            painter.end()
+            return picture
+
+        window.grab = grab
+        self.take(name)
+        window.grab = original
+
     def fake_pictures(self) -> None:
         """Takes those that need canned answers."""
         from sbert_desktop.app.views import UnreadLanguage
@@ -211,6 +282,7 @@ class Camera:
         self.take("13-toast")
         window.toast.dismiss()
         self.problem_pictures()
+        self.kept_pictures()
         self.sheet_pictures()
         self.settings_pictures()
 
@@ -268,6 +340,74 @@ class Camera:
         commands.delay = 0.0
         tab.reload()
         self.settle(0.3)
+
+    def kept_pictures(self) -> None:
+        """Takes collections, saved searches, models in each state, index health and the quotes."""
+        from sbert_desktop.domain import Query
+        from sbert_desktop.ui.models.get_sheet import MULTILINGUAL
+
+        window = self.window
+        desk = window.desk
+        window.show_page("collections")
+        self.settle(0.3)
+        self.take("30-collections")
+        page = window.page("collections")
+        if page.table.rows_model.rowCount():
+            page._take_out()
+            self.settle(0.2)
+            self.take("31-collection-undo")
+            window.toast.run_action()
+            page.show_collection("Empty")
+            self.take("31-collection-empty")
+            page.ask_rename(page.current())
+            self.take("32-collection-rename")
+            window.findChild(object, "name_sheet").close_sheet()
+            page.show_collection("Deposit")
+        from fake_app import documents
+
+        desk.collect(documents()[0].hits)
+        self.settle(0.1)
+        self.take("33-collect")
+        sheet = window.findChild(object, "collect_sheet")
+        sheet.edit.setText("Keys")
+        self.take("33-collect-new")
+        sheet.close_sheet()
+        desk.save_search(Query("deposit after:2023-01-01"))
+        self.take("34-save-search")
+        window.findChild(object, "name_sheet").close_sheet()
+        window.show_page("models")
+        models = window.page("models")
+        models._choose("home-1")
+        self.settle(0.2)
+        self.take("35-models-chosen")
+        desk.get_model(MULTILINGUAL)
+        self.settle(0.1)
+        self.take("36-model-get")
+        window.findChild(object, "get_model_sheet").close_sheet()
+        desk.commands.hold_models = True
+        models.getting.add(MULTILINGUAL)
+        self.settle(0.2)
+        self.take("36-model-getting")
+        desk.commands.fail_held()
+        self.settle(0.3)
+        self.take("36-model-failed")
+        models.getting.notice.close_button.click()
+        window.show_page("library")
+        window.page("library").tabs.setCurrentIndex(4)
+        self.settle(0.5)
+        self.take("37-health-repair")
+        desk.check_quotes()
+        self.settle(0.1)
+        self.take("38-quotes")
+        quotes = window.findChild(object, "quotes_sheet")
+        quotes.check(Path.home() / "Documents" / "Letter, draft 2.docx")
+        self.settle(0.3)
+        self.take("38-quotes-found")
+        desk.commands.quote_rows = ()
+        quotes.check("nothing here")
+        self.settle(0.3)
+        self.take("38-quotes-none")
+        quotes.close_sheet()
 
     def sheet_pictures(self) -> None:
         """Takes the sheets for passwords, captions and rules."""

@@ -267,6 +267,8 @@ class Rail(Panel):
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setWidget(content)
+        content.setAutoFillBackground(False)  # set by setWidget; the rail's own fill is to be seen
+        self.area.viewport().setAutoFillBackground(False)
         self._column.addWidget(self.area, 1)
         self._foot = QVBoxLayout()
         self._foot.setSpacing(2)

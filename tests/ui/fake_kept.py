@@ -79,7 +79,7 @@ QUOTES = (
 
 
 class FakeKept:
-    """Canned answers; needs ``calls``, ``_job`` and ``state`` of the fake program."""
+    """Canned answers; needs ``calls``, ``_job``, ``say`` and ``state`` of the fake program."""
 
     calls: list[tuple[object, ...]]
     state: str
@@ -93,6 +93,7 @@ class FakeKept:
         self.health_view = HealthView(96_204, 1_310, 12, 0.93, 50, "The accelerator finds 93 of 100 of the best hits. "
                                       "1,310 rows belong to passages that are gone.", True)
         self._last_id = 10_000
+        self.hold_models = False  # a model that is being got does not come by itself
         if self.state in ("kinds", "kept"):
             self.kept = (CollectionView("Deposit", "For the letter to the landlord", items()),
                          CollectionView("Thesis, chapter 2", "", items(2)), CollectionView("Empty", "", ()))
@@ -184,6 +185,11 @@ class FakeKept:
 
     def add_model(self, source: str) -> JobId:
         self.calls.append(("add_model", source))
+        if self.hold_models:
+            self.held = JobId("models-held")
+            self.say([Started(self.held, "models"),
+                      Progress(self.held, "model.safetensors", 120_000_000, 471_000_000)])
+            return self.held
         own = source.rstrip("/").rpartition("/")[2]
         self.model_rows = (*self.model_rows, replace(HOME_1, name=own, path=HOME / "models" / own))
         return self._job("models", self._models())
@@ -197,9 +203,11 @@ class FakeKept:
         self.model_rows = tuple(m for m in self.model_rows if m.name != name)
         return self._job("models", self._models())
 
+    def fail_held(self) -> None:
+        """Ends the model that is being got: the internet is not there."""
+        self.say([Finished(self.held, Outcome.FAILED, None,
+                           Failure("no-internet", "huggingface.co could not be reached.",
+                                   "Check the connection, then try again."))])
 
-def failing_get(job: JobId) -> list[Event]:
-    """Gives the events of a model that cannot be got."""
-    return [Started(job, "models"), Progress(job, "Getting model.safetensors", 120_000_000, 471_000_000),
-            Finished(job, Outcome.FAILED, None, Failure("no-internet", "huggingface.co could not be reached.",
-                                                        "Check the connection, then try again."))]
+    def say(self, events: Sequence[Event]) -> None:
+        raise NotImplementedError

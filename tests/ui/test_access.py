@@ -26,15 +26,17 @@ from PySide6.QtWidgets import (
 )
 
 from sbert_desktop.app.views import ProblemView, UnreadLanguage
+from sbert_desktop.domain import Query
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.caption import edit_caption
 from sbert_desktop.ui.library.adding import add_folders
 from sbert_desktop.ui.library.rules import edit_rules
 from sbert_desktop.ui.library.unlock import ask_password
+from sbert_desktop.ui.overlay import Sheet
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Button
 from tests.ui.conftest import every_widget, fake
-from tests.ui.fake_app import FOLDERS, HOME, FakeApp
+from tests.ui.fake_app import FOLDERS, HOME, FakeApp, hit
 
 pytestmark = pytest.mark.gui
 
@@ -65,7 +67,7 @@ def full_window(make_window, qtbot, state: str = "indexing"):
     window = make_window(state)
     window.search_for("deposit")
     qtbot.wait(150)
-    for page in ("models", "library", "settings", "search"):
+    for page in ("models", "library", "settings", "collections", "search"):
         window.show_page(page)
         qtbot.wait(30)
     window.open_palette()
@@ -86,6 +88,12 @@ def full_window(make_window, qtbot, state: str = "indexing"):
         edit_caption(window, window.desk, HOME / "a.pdf"),
         edit_rules(window, window.desk, folder),
     ):
+        opened.close_sheet()
+    window.desk.collect((hit(1, HOME / "a.pdf"),))
+    window.desk.save_search(Query("deposit"))
+    window.desk.get_model()
+    window.desk.check_quotes()
+    for opened in window.findChildren(Sheet):
         opened.close_sheet()
     window.desk.toast("Message", action="Undo", run=lambda: None)
     return window

@@ -22,7 +22,8 @@ def test_models_are_listed_with_their_facts(make_window, qtbot) -> None:
     page = window.page("models")
     qtbot.waitUntil(lambda: page.table.rows_model.rowCount() == 2)
     texts = [page.table.rows_model.index(0, c).data() for c in range(page.table.rows_model.columnCount())]
-    assert texts == ["all-MiniLM-L6-v2", "384", "256", "mean", "91 MB", "In use"]
+    assert texts == ["all-MiniLM-L6-v2", "384", "256", "English", "91 MB", "In use"]
+    assert page.detail.values["pooling"].text() == "mean"
     assert page.detail.checksum.full_text() == MODEL.sha256
     page.detail.copy.click()
     assert QApplication.clipboard().text() == MODEL.sha256
@@ -61,7 +62,7 @@ def test_a_list_that_fails_offers_to_try_again(make_window, qtbot, settings: Set
     qtbot.waitUntil(lambda: page.stack.currentWidget() is page.failed)
     program.fail.clear()
     page.failed.button.click()
-    qtbot.waitUntil(lambda: page.stack.currentWidget() is page.table)
+    qtbot.waitUntil(lambda: page.stack.currentWidget() is page.full)
 
 
 def test_every_setting_has_its_control_its_default_and_its_reset(make_window) -> None:

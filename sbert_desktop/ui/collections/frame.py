@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 
 from sbert_desktop.app.views import CollectionView, HitView, SavedSearchView
-from sbert_desktop.domain import Mode, Query
+from sbert_desktop.domain import Finished, Mode, Outcome, Query
 from sbert_desktop.settings import BY_KEY
 from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.collections.collect_sheet import CollectSheet
@@ -35,6 +35,7 @@ class ShelfFrame(QObject):
     def __init__(self, window: MainWindow, desk: Desk) -> None:
         super().__init__(window)
         self._window, self._desk, self._shelf = window, desk, desk.shelf
+        self._looking = False
         rail = window.rail
         rail.keptChosen.connect(self._on_chosen)
         rail.keptMenuAsked.connect(self._on_menu)
@@ -42,11 +43,14 @@ class ShelfFrame(QObject):
         rail.keptRemoveAsked.connect(self._on_remove)
         self._shelf.collectionsChanged.connect(self._show_collections)
         self._shelf.savedChanged.connect(self._show_saved)
+        self._shelf.shownChanged.connect(self._mark)
         desk.collectRequested.connect(self.collect)
         desk.saveSearchRequested.connect(self.save_search)
         desk.quotesRequested.connect(self.check_quotes)
         desk.modelWanted.connect(self.get_model)
         desk.indexFinished.connect(lambda _: self._ask_saved())
+        # a saved search that is run is looked at: the program notes it, and its dot goes
+        desk.bridge.listen("search", on_finished=self._on_searched)
         if desk.can("save_search"):
             shortcut = QShortcut(QKeySequence("Ctrl+D"), window)
             shortcut.activated.connect(self.save_current)
@@ -63,9 +67,8 @@ class ShelfFrame(QObject):
         self._mark()
 
     def _mark(self) -> None:
-        page = self._window.made_page("collections")
         front = self._window.current_page() == "collections"
-        self._window.rail.show_kept("collections", cast("CollectionsPage", page).current() if page and front else "")
+        self._window.rail.show_kept("collections", self._shelf.shown if front else "")
 
     def page_changed(self) -> None:
         """Marks the row of the collection in front."""
@@ -115,11 +118,7 @@ class ShelfFrame(QObject):
     # ---- collections
 
     def _collections(self) -> CollectionsPage:
-        page = cast("CollectionsPage", self._window.page("collections"))
-        if not page.property("marked"):
-            page.setProperty("marked", True)
-            page.shown.connect(lambda _: self._mark())
-        return page
+        return cast("CollectionsPage", self._window.page("collections"))
 
     def show_collection(self, own: str) -> None:
         """Goes to a collection."""
@@ -199,10 +198,14 @@ class ShelfFrame(QObject):
         view = self._shelf.saved_search(own)
         if view is None:
             return
+        self._looking = bool(view.fresh)
         self._set_mode(view.mode)
         self._window.search_for(view.text)
-        if view.fresh:
-            self._desk.start(self._desk.commands.save_search(own, Query(text=view.text, mode=view.mode)))
+
+    def _on_searched(self, finished: Finished) -> None:
+        if self._looking and finished.outcome is Outcome.DONE:
+            self._looking = False
+            self._ask_saved()
 
     def _set_mode(self, mode: Mode) -> None:
         now = self._desk.settings.number(WEIGHT)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar, Final, cast
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -48,7 +48,7 @@ COLUMNS: Final = (
            elide=Qt.TextElideMode.ElideMiddle),
     Column("Page", lambda row: words.count(page) if (page := _item(row).page) else "", 56, right=True,
            key=lambda row: _item(row).page or 0),
-    Column("Passage", lambda row: " ".join(_item(row).text[:400].split()), 0, least=160),
+    Column("Passage", lambda row: " ".join(_item(row).text[:400].split()), 0, least=280),
     Column("Note", lambda row: " ".join(_item(row).note.split()), 150, tone="muted"),
 )
 
@@ -59,8 +59,6 @@ class CollectionsPage(Page):
     key: ClassVar[str] = "collections"
     title: ClassVar[str] = "Collections"
     icon: ClassVar[str] = "collection"
-
-    shown = Signal(str)  # the name of the collection in front
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -155,7 +153,6 @@ class CollectionsPage(Page):
     def activate(self) -> None:
         if not self._shelf.known:
             self._shelf.refresh()
-        self.shown.emit(self._name)
 
     def focus_first(self) -> None:
         shown = self.stack.currentWidget()
@@ -218,7 +215,7 @@ class CollectionsPage(Page):
             self._show_item(None)
         else:
             self._show(view)
-        self.shown.emit(self._name)
+        self._shelf.show(self._name)
 
     def _show(self, view: CollectionView) -> None:
         self.count.setText(words.counted(len(view.items), "passage"))

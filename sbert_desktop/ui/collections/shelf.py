@@ -21,12 +21,14 @@ class Shelf(QObject):
 
     collectionsChanged = Signal()
     savedChanged = Signal()
+    shownChanged = Signal()  # another collection is in front
     failed = Signal(object)  # Failure of a list that could not be read
 
     def __init__(self, commands: Commands, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._commands = commands
         self.known = False
+        self.shown = ""
         self.saved: tuple[SavedSearchView, ...] = ()
         self._all: tuple[CollectionView, ...] = ()
         self._deleted: set[str] = set()
@@ -44,6 +46,12 @@ class Shelf(QObject):
             self._commands.collections()
         if self.can("saved_searches"):
             self._commands.saved_searches()
+
+    def show(self, name: str) -> None:
+        """Says which collection the page shows."""
+        if name != self.shown:
+            self.shown = name
+            self.shownChanged.emit()
 
     # ---- collections
 
@@ -95,8 +103,8 @@ class Shelf(QObject):
             # what was hidden and could not be deleted is there still
             self._deleted.clear()
             self._taken.clear()
-            self.failed.emit(finished.failure)
             self.collectionsChanged.emit()
+            self.failed.emit(finished.failure)
         elif isinstance(finished.result, tuple):
             self._all = finished.result
             self.known = True

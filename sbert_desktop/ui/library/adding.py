@@ -94,6 +94,11 @@ class AddSheet(Sheet):
         self.warning_text = Label(wrap=True, object_name="add_warning")
         box.addWidget(self.warning_text)
         self.column.addWidget(self.warning)
+        self.multilingual = Button("Get a multilingual model...", kind="link", icon="get",
+                                   object_name="add_multilingual",
+                                   tip="Offers a model that reads many languages, from huggingface.co")
+        self.multilingual.clicked.connect(self._on_multilingual)
+        self.column.addWidget(self.multilingual)
         foot = QHBoxLayout()
         foot.setSpacing(8)
         foot.setContentsMargins(0, 8, 0, 0)
@@ -121,6 +126,7 @@ class AddSheet(Sheet):
         self.facts.setVisible(False)
         self.warning.setVisible(False)
         self.words_only.setVisible(False)
+        self.multilingual.setVisible(False)
         self.add.setVisible(True)
         self.add.setEnabled(False)
         self.open()
@@ -171,6 +177,7 @@ class AddSheet(Sheet):
             notes.append("“Words only” finds these folders by their exact words; “Go on” also by a meaning that will "
                          "often be wrong for those documents.")
             self.words_only.setVisible(True)
+            self.multilingual.setVisible(self._desk.can("add_model"))
             self.add.setText("Go on")
         self.warning_text.setText(" ".join(notes))
         self.warning.setVisible(bool(notes))
@@ -180,6 +187,12 @@ class AddSheet(Sheet):
         self._desk.commands.add_folders(self._paths, words_only=words_only)
         self.close_sheet(True)
         self._desk.show_page("library")
+
+    def _on_multilingual(self) -> None:
+        from sbert_desktop.ui.models.get_sheet import MULTILINGUAL
+
+        self.close_sheet(False)
+        self._desk.get_model(MULTILINGUAL)
 
     def _on_closed(self, accepted: bool) -> None:
         job = self._latest.job

@@ -137,7 +137,7 @@ class LibraryPage(Page):
         self.problems = ProblemsTab(self.desk)
         self.left_out = LeftOutTab(self.desk)
         self.recent = RecentTab(self.desk)
-        self.health = HealthTab()
+        self.health = HealthTab(self.desk)
         for widget in (self.cards_area, self.problems, self.left_out, self.recent, self.health):
             self.tab_stack.addWidget(widget)
         column.addWidget(self.tab_stack, 1)
@@ -340,6 +340,8 @@ class LibraryPage(Page):
             self.left_out.ensure()
         elif self.tabs.currentIndex() == RECENT:
             self.recent.reload()
+        elif self.tabs.currentIndex() == HEALTH:
+            self.health.measure()
 
     # ---- layout
 

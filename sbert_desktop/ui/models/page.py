@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar, cast
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.views import LibraryView, ModelView
-from sbert_desktop.domain import Finished, Outcome, short_path
+from sbert_desktop.domain import Finished, Outcome
 from sbert_desktop.ui import words
 from sbert_desktop.ui.bridge import Latest
 from sbert_desktop.ui.library.tables import Column, Table
+from sbert_desktop.ui.models.detail import SECOND, ModelDetail, can_remove, can_use, languages
+from sbert_desktop.ui.models.get_sheet import GetSheet
+from sbert_desktop.ui.models.getting import Getting
 from sbert_desktop.ui.page import Action, Desk, Page, PageHead, failure_text
 from sbert_desktop.ui.theme import theme
-from sbert_desktop.ui.widgets import (
-    Button,
-    Card,
-    ElidedLabel,
-    EmptyState,
-    IconButton,
-    Label,
-    Line,
-    Panel,
-    SkeletonList,
-    announce,
-    name,
-)
-
-LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "zh": "Chinese"}
+from sbert_desktop.ui.widgets import Button, EmptyState, Label, Line, SkeletonList, announce
 
 
 def _model(row: object) -> ModelView:
@@ -47,133 +37,29 @@ def state_tag(model: ModelView) -> tuple[str, str, str]:
     return ("In use", "good", "check") if model.active else ("Ready", "neutral", "")
 
 
-def languages(model: ModelView) -> str:
-    """Gives the languages that a model reads."""
-    if not model.languages:
-        return "not known"
-    if len(model.languages) > 3:
-        return f"{len(model.languages)} languages"
-    return words.listed([LANGUAGES.get(code, code) for code in model.languages])
-
-
-COLUMNS = (
-    Column("Name", lambda row: _model(row).name, 0, role="medium", icon=lambda row: "models"),
-    Column("Dimension", lambda row: words.count(_model(row).dimension), 96, right=True,
-           key=lambda row: _model(row).dimension),
-    Column("Max tokens", lambda row: words.count(_model(row).max_tokens), 104, right=True,
+NAME = Column("Name", lambda row: _model(row).name, 0, role="medium", icon=lambda row: "models")
+TAIL = (
+    Column("Max tokens", lambda row: words.count(_model(row).max_tokens), 96, right=True,
            key=lambda row: _model(row).max_tokens),
-    Column("Pooling", lambda row: _model(row).pooling, 88),
+    Column("Languages", lambda row: languages(_model(row)), 104),
     Column("Size", lambda row: words.size(_model(row).size) if _model(row).size else "", 88, right=True,
            key=lambda row: _model(row).size),
     Column("State", lambda row: state_tag(_model(row))[0], 148, tag=lambda row: state_tag(_model(row))[1:],
            tip=lambda row: _model(row).note),
 )
-
-
-class ModelDetail(Panel):
-    """The facts of one model, in the inspector."""
-
-    def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
-        super().__init__("surface", parent=parent)
-        name(self, "model_detail", "Model")
-        self._desk = desk
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        head = QHBoxLayout()
-        head.setContentsMargins(16, 0, 8, 0)
-        titles = QVBoxLayout()
-        titles.setSpacing(0)
-        titles.setContentsMargins(0, 8, 0, 8)
-        self.title = ElidedLabel(role="section", object_name="model_title")
-        self.place = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle, role="meta", tone="muted", object_name="model_path")
-        titles.addWidget(self.title)
-        titles.addWidget(self.place)
-        head.addLayout(titles, 1)
-        self.close_button = IconButton("panel", "Hide the preview", object_name="model_close", shortcut="Ctrl+I")
-        self.close_button.clicked.connect(lambda: desk.inspector.set_open(False))
-        head.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignVCenter)
-        head_box = QWidget()
-        head_box.setObjectName("model_head")
-        head_box.setLayout(head)
-        head_box.setMinimumHeight(56)
-        column.addWidget(head_box)
-        column.addWidget(Line())
-        area = QScrollArea()
-        name(area, "model_facts", "Facts of the model")
-        area.setWidgetResizable(True)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        body = QWidget()
-        body.setObjectName("model_facts_content")
-        inner = QVBoxLayout(body)
-        inner.setContentsMargins(16, 16, 16, 16)
-        inner.setSpacing(16)
-        self.note = Card(fill="danger_soft", edge=None)
-        box = QHBoxLayout(self.note)
-        box.setContentsMargins(12, 8, 12, 8)
-        self.note_text = Label(wrap=True, object_name="model_note")
-        box.addWidget(self.note_text)
-        inner.addWidget(self.note)
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(16)
-        self._grid.setVerticalSpacing(10)
-        self._grid.setColumnStretch(1, 1)
-        self.values: dict[str, Label] = {}
-        for at, (key, text) in enumerate((("dimension", "Dimension"), ("tokens", "Max tokens"), ("pooling", "Pooling"),
-                                          ("languages", "Languages"), ("size", "Size"), ("device", "Runs on"),
-                                          ("files", "Files"))):
-            head_label = Label(text, tone="muted")
-            head_label.setMinimumWidth(100)
-            value = Label(wrap=True, object_name=f"model_{key}")
-            self.values[key] = value
-            self._grid.addWidget(head_label, at, 0, Qt.AlignmentFlag.AlignTop)
-            self._grid.addWidget(value, at, 1)
-        row = len(self.values)
-        self._grid.addWidget(Label("Checksum", tone="muted"), row, 0)
-        line = QHBoxLayout()
-        line.setSpacing(4)
-        self.checksum = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle, object_name="model_sha256")
-        self.checksum.setFont(theme.mono_font())
-        self.copy = IconButton("copy", "Copy checksum", object_name="model_copy_sha256", size=24, icon_size=16)
-        self.copy.clicked.connect(self._copy)
-        line.addWidget(self.checksum, 1)
-        line.addWidget(self.copy)
-        self._grid.addLayout(line, row, 1)
-        inner.addLayout(self._grid)
-        inner.addStretch(1)
-        area.setWidget(body)
-        column.addWidget(area, 1)
-
-    def show_model(self, model: ModelView, library: LibraryView | None, verified: str) -> None:
-        """Shows a model's facts; ``verified`` says how the last check went."""
-        self.title.set_full_text(model.name)
-        self.place.set_full_text(short_path(model.path))
-        self.note.setVisible(bool(model.note))
-        self.note_text.setText(model.note)
-        self.values["dimension"].setText(words.count(model.dimension))
-        self.values["tokens"].setText(f"{words.count(model.max_tokens)}, about "
-                                      f"{words.count(round(model.max_tokens * 0.75 / 10) * 10)} words")
-        self.values["pooling"].setText(model.pooling)
-        self.values["languages"].setText(languages(model))
-        self.values["size"].setText(words.size(model.size) if model.size else "")
-        runs = library is not None and model.active
-        where = ", ".join(part for part in (library.device, library.precision) if part) if library is not None else ""
-        self.values["device"].setText((where or "being prepared") if runs else "not in use")
-        self.values["files"].setText(verified)
-        bad = model.state in ("refused", "missing")
-        theme.set_tone(self.values["files"], "danger" if bad else "good" if verified.startswith("Verified") else "text")
-        self.checksum.set_full_text(model.sha256)
-
-    def _copy(self) -> None:
-        from PySide6.QtWidgets import QApplication
-
-        QApplication.clipboard().setText(self.checksum.full_text())
-        self._desk.toast("Checksum copied")
+COLUMNS = (
+    NAME,
+    Column("Dimension", lambda row: words.count(_model(row).dimension), 88, right=True,
+           key=lambda row: _model(row).dimension),
+    *TAIL,
+)
+SECOND_COLUMNS = (NAME, *TAIL)
+SECOND_WORDS = ("A second reading compares your question with each of the first hits, word by word, and puts the best "
+                "ones first. It takes a moment longer; the first hits are shown at once.")
 
 
 class ModelsPage(Page):
-    """A table of models; its inspector shows the row chosen."""
+    """A table of models, below it those for a second reading; the inspector shows the row chosen."""
 
     key: ClassVar[str] = "models"
     title: ClassVar[str] = "Models"
@@ -184,49 +70,199 @@ class ModelsPage(Page):
         self._latest = Latest(desk.bridge)
         self._verified: dict[str, str] = {}
         self._checking = False
+        self._models: tuple[ModelView, ...] = ()
+        self._hidden: set[str] = set()  # being removed, while Undo is offered
+        self._shown = ""
         self._model_state: tuple[str, str, str] | None = None
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        head = PageHead("Models", "models_title")
-        self.verify = Button("Verify files", icon="shield", object_name="models_verify",
-                             tip="Compare every file of every model with its known checksum")
-        self.verify.clicked.connect(self.verify_files)
-        head.row.addWidget(self.verify)
-        column.addWidget(head)
+        column.addWidget(self._build_head())
         column.addWidget(Line())
+        self.getting = Getting(desk, self._on_added)
+        column.addWidget(self.getting)
         self.stack = QStackedWidget()
         self.stack.setObjectName("models_stack")
         self.loading = SkeletonList(3, row_height=44, object_name="models_loading")
-        self.table = Table(COLUMNS, object_name="models_table", accessible="Models")
         self.failed = EmptyState("The models could not be listed", "", action="Try again", drawing="problem",
                                  object_name="models_failed")
         self.none = EmptyState("No model here", "Search goes on by words. The program's own model is missing: "
                                "install the program again.", drawing="model", object_name="models_none")
-        for widget in (self.loading, self.table, self.failed, self.none):
+        self.full = self._build_tables()
+        for widget in (self.loading, self.full, self.failed, self.none):
             self.stack.addWidget(widget)
         column.addWidget(self.stack, 1)
         self.detail = ModelDetail(desk)
         desk.inspector.set_content(self.key, self.detail)
-        self.table.currentRowChanged.connect(self._on_row_changed)
-        self.table.rowActivated.connect(lambda _: desk.inspector.set_open(True))
+        for table in (self.table, self.second):
+            table.currentRowChanged.connect(lambda row, table=table: self._on_row_changed(table, row))
+            table.rowActivated.connect(lambda _: desk.inspector.set_open(True))
+            table.keys = {Qt.Key.Key_Delete: self.remove_chosen}
+        self.detail.useAsked.connect(self.use_chosen)
+        self.detail.removeAsked.connect(self.remove_chosen)
         self.failed.clicked.connect(self.reload)
         desk.libraryChanged.connect(self._on_library_changed)
+        theme.themeChanged.connect(self._fit)
+
+    def _build_head(self) -> PageHead:
+        head = PageHead("Models", "models_title")
+        self.verify = Button("Verify files", icon="shield", object_name="models_verify",
+                             tip="Compare every file of every model with its known checksum")
+        self.from_folder = Button("Add from folder...", icon="folder", object_name="models_add_folder",
+                                  tip="Add a model that lies in a folder of this computer")
+        self.get = Button("Get a model...", kind="primary", icon="get", object_name="models_get",
+                          tip="Load a model from huggingface.co; nothing is asked of it before you click Get")
+        self.verify.clicked.connect(self.verify_files)
+        self.from_folder.clicked.connect(self.ask_folder)
+        self.get.clicked.connect(lambda: self.get_model())
+        for button in (self.verify, self.from_folder, self.get):
+            head.row.addWidget(button)
+        for button in (self.from_folder, self.get):
+            button.setVisible(self.desk.can("add_model"))
+        return head
+
+    def _build_tables(self) -> QWidget:
+        full = QWidget()
+        full.setObjectName("models_full")
+        column = QVBoxLayout(full)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.table = Table(COLUMNS, object_name="models_table", accessible="Models", key=lambda row: _model(row).name)
+        column.addWidget(self.table)
+        self.second_head = QWidget()
+        self.second_head.setObjectName("models_second_head")
+        box = QVBoxLayout(self.second_head)
+        box.setContentsMargins(16, 24, 16, 8)
+        box.setSpacing(4)
+        box.addWidget(Label("Second reading", role="section", object_name="models_second_title"))
+        box.addWidget(Label(SECOND_WORDS, tone="muted", wrap=True, object_name="models_second_words"))
+        self.offer = Button("Get one...", kind="link", object_name="models_second_get",
+                            tip="Offers a model for a second reading, from huggingface.co")
+        self.offer.clicked.connect(lambda: self.get_model("cross-encoder/ms-marco-MiniLM-L6-v2"))
+        box.addWidget(self.offer)
+        column.addWidget(self.second_head)
+        self.second = Table(SECOND_COLUMNS, object_name="models_second_table", accessible="Models for a second reading",
+                            key=lambda row: _model(row).name)
+        column.addWidget(self.second)
+        column.addStretch(1)
+        return full
 
     def activate(self) -> None:
-        if not self.table.rows_model.rows:
+        if not self._models:
             self.reload()
 
     def focus_first(self) -> None:
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def actions_list(self) -> Sequence[Action]:
-        return [Action("verify_models", "Verify model files", self.verify_files, icon="shield",
-                       enabled=lambda: not self._checking)]
+        out = [Action("verify_models", "Verify model files", self.verify_files, icon="shield",
+                      enabled=lambda: not self._checking)]
+        if self.desk.can("add_model"):
+            out += [Action("add_model_folder", "Add a model from a folder...", self.ask_folder, icon="folder"),
+                    Action("get_model", "Get a model...", self.get_model, icon="get", note="from huggingface.co")]
+        if self.desk.can("use_model"):
+            out.append(Action("use_model", "Use this model", self.use_chosen, icon="check", note=self._shown,
+                              enabled=lambda: (model := self.chosen()) is not None and can_use(model)))
+        if self.desk.can("remove_model"):
+            out.append(Action("remove_model", "Remove this model", self.remove_chosen, icon="trash", note=self._shown,
+                              enabled=lambda: (model := self.chosen()) is not None and can_remove(model)))
+        return out
 
     def reload(self) -> None:
         """Asks for the models."""
         self._latest.watch(self.desk.commands.models(), on_finished=self._on_listed)
+
+    # ---- adding, using, removing
+
+    def ask_folder(self) -> None:
+        """Asks for a folder and adds the model in it."""
+        chosen = QFileDialog.getExistingDirectory(self, "Choose the folder of a model")
+        if chosen:
+            self.getting.add(str(Path(chosen)))
+
+    def get_model(self, suggested: str = "") -> None:
+        """Offers to get a model from the hub; a name may be suggested."""
+        if not self.desk.can("add_model"):
+            return
+        sheet = self.window().findChild(GetSheet, "get_model_sheet")
+        if sheet is None:
+            sheet = GetSheet(self.window())
+            sheet.wanted.connect(self.getting.add)
+        sheet.ask(suggested)
+
+    def _on_added(self, models: tuple[object, ...], title: str) -> None:
+        before = {model.name for model in self._models}
+        self._show_models(cast(tuple[ModelView, ...], models))
+        new = next((model for model in self._models if model.name not in before), None)
+        if new is None:
+            self.desk.toast(f"{title} is here")
+            return
+        self._choose(new.name)
+        can = can_use(new) and self.desk.can("use_model")
+        self.desk.toast(f"Added {new.name}", action="Use it" if can else "",
+                        run=(lambda: self.use(new.name)) if can else None)
+
+    def chosen(self) -> ModelView | None:
+        """Gives the model that the inspector shows."""
+        return next((model for model in self._models if model.name == self._shown), None)
+
+    def use_chosen(self) -> None:
+        """Makes the model shown the one in force."""
+        model = self.chosen()
+        if model is not None and can_use(model) and self.desk.can("use_model"):
+            self.use(model.name)
+
+    def use(self, own: str) -> None:
+        """Makes a model the one in force."""
+        model = next((each for each in self._models if each.name == own), None)
+        if model is None:
+            return
+        before = next((each.name for each in self._models if each.active and each.kind == model.kind), "")
+        after = "It reads your library now; words work meanwhile" if model.kind != SECOND else \
+            "It puts the first hits in order from now on"
+
+        def done(result: object) -> None:
+            if isinstance(result, tuple):
+                self._show_models(result)
+            self.desk.refresh()
+            self.desk.toast(f"Using {own}. {after}", action="Undo" if before else "",
+                            run=(lambda: self.desk.start(self.desk.commands.use_model(before), self._take))
+                            if before else None)
+
+        self.desk.start(self.desk.commands.use_model(own), done)
+
+    def _take(self, result: object) -> None:
+        if isinstance(result, tuple):
+            self._show_models(result)
+        self.desk.refresh()
+
+    def remove_chosen(self) -> None:
+        """Takes the model shown away; its files go only when Undo is no longer offered."""
+        model = self.chosen()
+        if model is None or not can_remove(model) or not self.desk.can("remove_model"):
+            return
+        own = model.name
+        self._hidden.add(own)
+        self._show_models(self._models)
+        self.desk.toast(f"Removed {own}, {words.size(model.size)}", action="Undo", run=lambda: self._bring_back(own),
+                        expired=lambda: self._remove(own))
+
+    def _bring_back(self, own: str) -> None:
+        self._hidden.discard(own)
+        self._show_models(self._models)
+        self._choose(own)
+
+    def _remove(self, own: str) -> None:
+        def done(finished: Finished) -> None:
+            self._hidden.discard(own)
+            if self.desk.report_failure(finished) or not isinstance(finished.result, tuple):
+                self._show_models(self._models)  # it is there still
+            else:
+                self._show_models(finished.result)
+
+        self.desk.bridge.watch(self.desk.commands.remove_model(own), on_finished=done)
+
+    # ---- verifying
 
     def verify_files(self) -> None:
         """Checks every file of every model; the table shows what was found."""
@@ -263,29 +299,55 @@ class ModelsPage(Page):
         self.desk.toast(text)
         announce(self, text)
 
-    def _show_models(self, models: tuple[ModelView, ...]) -> None:
-        chosen = self.table.current_row()
-        self.table.set_rows(models)
-        self.stack.setCurrentWidget(self.table if models else self.none)
-        if models:
-            names = [model.name for model in models]
-            before = _model(chosen).name if chosen is not None else ""
-            at = names.index(before) if before in names else next((i for i, m in enumerate(models) if m.active), 0)
-            self.table.selectRow(at)
-            self._on_row_changed(models[at])
+    # ---- showing
 
-    def _on_row_changed(self, row: object) -> None:
-        if row is not None:
-            model = _model(row)
-            self.detail.show_model(model, self.desk.library, self._verified.get(model.name, _files_words(model)))
+    def _show_models(self, models: tuple[ModelView, ...]) -> None:
+        self._models = models
+        there = [model for model in models if model.name not in self._hidden]
+        second = [model for model in there if model.kind == SECOND]
+        self.table.set_rows([model for model in there if model.kind != SECOND])
+        self.second.set_rows(second)
+        self.second.setVisible(bool(second))
+        self.offer.setVisible(not second and self.desk.can("add_model"))
+        self.second_head.setVisible(bool(second) or self.desk.can("add_model"))
+        self.stack.setCurrentWidget(self.full if there else self.none)
+        self._fit()
+        if there:
+            names = [model.name for model in there]
+            self._choose(self._shown if self._shown in names else
+                         next((model.name for model in there if model.active), names[0]))
+
+    def _choose(self, own: str) -> None:
+        for table in (self.table, self.second):
+            for at, row in enumerate(table.rows_model.rows):
+                if _model(row).name == own:
+                    table.selectRow(at)
+                    self._on_row_changed(table, row)
+
+    def _on_row_changed(self, table: Table, row: object) -> None:
+        if row is None:
+            return
+        other = self.second if table is self.table else self.table
+        if other.selectionModel().hasSelection():
+            other.clearSelection()
+        model = _model(row)
+        self._shown = model.name
+        self.detail.show_model(model, self.desk.library, self._verified.get(model.name, _files_words(model)))
 
     def _on_library_changed(self, view: LibraryView) -> None:
         state = (view.model.name, view.model.state, view.model.note)
-        if self._model_state and state != self._model_state and self.table.rows_model.rows:
+        model = self.chosen()
+        if self._model_state and state != self._model_state and self._models:
             self.reload()  # the model became ready, or was refused
-        elif self.table.current_row() is not None:
-            self._on_row_changed(self.table.current_row())
+        elif model is not None:
+            self.detail.show_model(model, view, self._verified.get(model.name, _files_words(model)))
         self._model_state = state
+
+    def _fit(self) -> None:
+        # each table is as high as its rows, so that the second stands right below the first
+        for table in (self.table, self.second):
+            rows = max(1, table.rows_model.rowCount())
+            table.setMaximumHeight(table.horizontalHeader().height() + rows * theme.height(32, padding=12) + 2)
 
 
 def _files_words(model: ModelView) -> str:
