@@ -20,9 +20,9 @@ ALIKE = 0.985
 """Cosine from which passages are near-identical. Source: docs/adr/0013-ranking.md."""
 _MAYBE = 0.8
 """Cosine from which texts may be equal though vectors differ: the title before each passage does that."""
-_BLOCK = 64
+_BLOCK = 32
 """Groups compared at a time."""
-_AHEAD = 64
+_AHEAD = 32
 """Groups looked at behind the last one kept, so that those shown know most of what they stand for."""
 _TEXTS = 500
 """Passages read at most for their text in one search."""
