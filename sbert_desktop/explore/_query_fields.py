@@ -148,7 +148,7 @@ def read_field(field: str, values: Sequence[str], known: Known) -> Reading | Unr
         return _dates(field, values, known.now)
     if field == "has":
         return _has(values)
-    return _texts(field, values)
+    return _texts(field, values, known.now)
 
 
 def combine(filters: Filters, reading: Reading, *, excluded: bool) -> Filters:
@@ -235,7 +235,7 @@ def _has(values: Sequence[str]) -> Reading | Unread:
     return Reading((Filters(attachments=True),))
 
 
-def _texts(field: str, values: Sequence[str]) -> Reading | Unread:
+def _texts(field: str, values: Sequence[str], now: float) -> Reading:
     if field == "folder":
         cleaned = [value.rstrip("/\\") or value for value in values]
         return Reading((Filters(folders=tuple(cleaned)),))
@@ -244,10 +244,14 @@ def _texts(field: str, values: Sequence[str]) -> Reading | Unread:
     if field == "name":
         values = [value.strip("*") or value for value in values]
         return Reading(tuple(Filters(names=(value,)) for value in values))
+    notes: tuple[str, ...] = ()
+    if field in ("from", "to") and any(value[:1].isdecimal() and read_period(value, now) for value in values):
+        instead = "after" if field == "from" else "until"
+        notes = (f"“{field}:” looks at the names in a mail; for a date write {instead}:{_shown(values[0])}.",)
     if field == "from":
-        return Reading(tuple(Filters(senders=(value,)) for value in values))
+        return Reading(tuple(Filters(senders=(value,)) for value in values), notes)
     if field == "to":
-        return Reading(tuple(Filters(recipients=(value,)) for value in values))
+        return Reading(tuple(Filters(recipients=(value,)) for value in values), notes)
     return Reading(tuple(Filters(subjects=(value,)) for value in values))
 
 
@@ -262,7 +266,13 @@ def _sizes(values: Sequence[str]) -> Reading | Unread:
         if limits is None:
             return Unread(f"“{_shown(value)}” is no size; write >1mb, <=200kb or 1mb..5mb")
         options.append(Filters(size_from=limits[0], size_to=limits[1]))
-    return Reading(tuple(options))
+    notes = [f"“{_shown(value)}” is read as bytes; write a unit, as in >1mb." for value in values if _lacks_unit(value)]
+    return Reading(tuple(options), tuple(notes))
+
+
+def _lacks_unit(text: str) -> bool:
+    """Tells a small size without a unit, of which the unit may stand behind a space (``size:>1 mb``)."""
+    return not any(ch.isalpha() for ch in text) and 0 < max(map(int, re.findall(r"\d{1,18}", text)), default=0) < 1000
 
 
 def _size_limits(text: str) -> tuple[int | None, int | None] | None:

@@ -338,6 +338,15 @@ def test_a_field_without_a_value_is_told():
     assert read("From: Ada\nSubject: Keys").notes == ()  # lines of a mail
 
 
+def test_a_number_that_may_mean_something_else_is_told():
+    parsed = read("size:>1 mb")
+    assert parsed.filters == Filters(size_from=2)
+    assert "bytes" in parsed.notes[0]
+    assert read("size:>200000").notes == read("size:0").notes == ()
+    assert "after:2023" in read("from:2023").notes[0]
+    assert "until:31.5.2024" in read("to:31.5.2024").notes[0]
+
+
 def test_what_nothing_can_pass_is_told():
     assert "No day" in read("after:2023 before:2022").notes[0]
     assert "No size" in read("size:>2mb size:<1mb").notes[0]

@@ -1,0 +1,36 @@
+"""The query language on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.test_contract import folder, run  # noqa: F401  (fixtures)
+
+
+def names(answer) -> set[str]:
+    return {Path(hit["path"]).name for hit in answer["hits"]}
+
+
+def test_the_query_is_taken_as_it_is_and_options_narrow_it_further(run, folder):  # noqa: F811
+    run("index", folder)
+    assert names(run("search", "type:md", "--json")[1]) == {"choir.md"}
+    assert names(run("search", '"rain gauge" name:rain', "--json")[1]) == {"rain.txt"}
+    assert names(run("search", "type:md,txt", "--type", "txt", "--json")[1]) == {"rain.txt"}
+    assert names(run("search", "type:txt", "--folder", folder / "sub", "--json")[1]) == set()
+    assert names(run("search", "--json", "--", "-gauge")[1]) == {"choir.md"}
+    assert names(run("search", "-gauge type:txt", "--json")[1]) == set()
+
+
+def test_notes_go_to_standard_error_and_into_the_object(run, folder):  # noqa: F811
+    run("index", folder)
+    status, answer, err = run("search", "colour:green folder", "--json")
+    assert status == 0
+    assert any("colour:" in note for note in answer["notes"])
+    assert "colour:" in err
+
+
+def test_the_help_explains_how_to_ask_in_plain_ascii(run):  # noqa: F811
+    status, answer, _ = run("search", "--help")
+    assert status == 0
+    assert "type:pdf" in answer["out"]
+    assert answer["out"].isascii()
