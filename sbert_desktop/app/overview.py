@@ -140,13 +140,6 @@ def active_model(session: Session) -> ModelView:
     )
 
 
-def models(session: Session, *, verify: bool = False) -> tuple[ModelView, ...]:
-    """Lists the models; see :func:`sbert_desktop.app.models.list_models`."""
-    from sbert_desktop.app.models import list_models
-
-    return list_models(session, verify=verify)
-
-
 def problem_views(session: Session) -> tuple[ProblemView, ...]:
     """Lists every file that was not read, or only in part, with cause and advice."""
     return tuple(

@@ -85,14 +85,10 @@ class _PairScorer:
         pairs = self._tokenizer.encode_pairs(query, texts)
         lengths = np.array([len(ids) for ids, _ in pairs], np.int64)
         with self._lock:
-            done = 0
             for rows in plan_batches(lengths, _BUDGET):
                 if context is not None:
                     context.check()
                 out[rows] = self._run([pairs[row] for row in rows])
-                done += len(rows)
-                if context is not None:
-                    context.progress("Reading the best ones closely", done, len(texts))
         return out
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import queue
 from pathlib import Path
 
 import pytest
@@ -104,11 +105,11 @@ def test_the_encoder_changes_while_the_old_one_is_being_prepared(session: Sessio
     from sbert_desktop.encoder import HashingEncoder
 
     models.add_model(session, str(make(tmp_path / "mine")), NullContext())
-    closed = []
+    closed: queue.Queue[str] = queue.Queue()
 
     class Named(HashingEncoder):
         def close(self) -> None:
-            closed.append(self.info.name)
+            closed.put(self.info.name)
 
     def opening(model, **more):
         if model is None:
@@ -117,7 +118,8 @@ def test_the_encoder_changes_while_the_old_one_is_being_prepared(session: Sessio
 
     monkeypatch.setattr("sbert_desktop.encoder.open_encoder", opening)
     assert session.encoder().info.name == "mine"
-    assert closed == ["own"]
+    assert closed.get(timeout=30) == "own"
+    assert closed.empty()
 
 
 def test_commands_add_use_and_remove_models(tmp_path: Path, capsys) -> None:
@@ -139,3 +141,38 @@ def test_commands_add_use_and_remove_models(tmp_path: Path, capsys) -> None:
     assert run("verify")[0] == 0
     assert run("use")[0] == 2
     assert run("add", str(tmp_path / "nowhere"))[1]["error"]["code"] == "model-missing"
+
+
+def test_the_window_reads_the_library_with_the_encoder_that_was_chosen(tmp_path: Path, folder, monkeypatch) -> None:
+    from sbert_desktop.app.facade import App
+    from sbert_desktop.domain import Query, Started
+    from sbert_desktop.encoder import HashingEncoder
+    from tests.events import Inbox
+
+    def named(model: Path | None) -> HashingEncoder:
+        return HashingEncoder(name=model.name if model else "own")
+
+    monkeypatch.setattr("sbert_desktop.encoder.open_encoder", lambda model, **more: named(model))
+    monkeypatch.setattr(
+        "sbert_desktop.encoder.expected_fingerprint", lambda model, **more: named(model).info.fingerprint)
+    inbox = Inbox()
+    app = App(tmp_path / "library", Settings(tmp_path / "settings.toml"))
+    try:
+        app.connect(inbox.post)
+        inbox.result(app.add_folders([folder]))
+        inbox.result(app.add_model(str(make(tmp_path / "mine"))))
+        before = {event.job_id for event in inbox.events if isinstance(event, Started)}
+        assert active(inbox.result(app.use_model("mine"))) == ["mine"]
+
+        def begun(event) -> bool:
+            return isinstance(event, Started) and event.kind == "index" and event.job_id not in before
+
+        inbox.until(begun)
+        report = inbox.result(next(event.job_id for event in inbox.events if begun(event)))
+        assert report.encoded_passages == report.passages > 0
+        found = inbox.result(app.search(Query("oil and sharpen the hoe before winter")))
+        assert found.documents[0].hits[0].path.name == "tools.txt"
+        assert found.documents[0].hits[0].cosine is not None
+        assert inbox.result(app.refresh()).model.name == "mine"
+    finally:
+        app.close()
