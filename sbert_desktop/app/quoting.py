@@ -27,6 +27,7 @@ from sbert_desktop.explore.quotes import Source, check_quotations
 from sbert_desktop.explore.versions import (
     History,
     Version,
+    Words,
     find_candidates,
     in_order,
     is_version,
@@ -286,7 +287,7 @@ def _family(session: Session, content: int, at: SourceFile, sentence: str, subje
 
 def _version(content: int, place: SourceFile, text: ExtractedText) -> Version:
     name = place.member.rsplit("/", 1)[-1] if place.member else display_path(place.path.name)
-    return Version(content, name, text.date, place.mtime_ns / 1e9, Wording(text.text[:_VERSION_CHARS]))
+    return Version(content, name, text.date, place.mtime_ns / 1e9, Words(text.text[:_VERSION_CHARS]))
 
 
 def _there(session: Session, content: int) -> SourceFile | None:

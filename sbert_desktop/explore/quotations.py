@@ -14,6 +14,8 @@ _SIGNS_PER_WORD = 2
 """Signs of a script without spaces that count as one word. Source: Chinese and Japanese words mostly have two."""
 _LONGEST = 12_000
 """Characters after which a mark that was not closed is a stray one."""
+_NESTED = 12
+"""Quotations inside each other that are followed; of more open marks the outer ones are strays."""
 _BRACKET_WORDS = 8
 """Words of a source that a bracket of the quoting person may stand for."""
 
@@ -162,7 +164,7 @@ def _in_marks(text: str) -> list[Span]:
             spans.append((open_marks[place][1] + 1, at))
             del open_marks[place:]
         elif _opens(text, at, mark) and not any(entry[0] == mark and mark in _PAIRS[mark] for entry in open_marks):
-            open_marks.append((mark, at))
+            open_marks = [*open_marks[1 - _NESTED :], (mark, at)]
     return [_trimmed(text, span) for span in spans]
 
 

@@ -204,7 +204,7 @@ def _exact(quoted: Quoted, wording: Wording, text: str, record: PassageRecord, b
 
 
 def _changed(quoted: Quoted, wording: Wording, text: str, record: PassageRecord, begin: int) -> Source | None:
-    found = align(quoted.wording.words, quoted.gaps, wording)
+    found = align(quoted.wording.words, quoted.gaps, wording.words)
     if found is None or found.last <= found.first:
         return None
     words = quoted.wording.words

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import Snapshot
-from sbert_desktop.explore.wording import Wording, align
+from sbert_desktop.explore.wording import SIGNS, align
 
 _PROBES = 6
 """Passages of the document whose neighbours are looked at, from all over it."""
@@ -58,6 +58,27 @@ _COPY = re.compile(
 )
 
 
+_RUN = re.compile(rf"[{SIGNS}]|[^\W_{SIGNS}]+")
+
+
+class Words:
+    """The words of a text, made quickly: only to be counted and found, their places are not known."""
+
+    __slots__ = ("_joined", "words")
+
+    def __init__(self, text: str) -> None:
+        self.words: list[str] = _RUN.findall(text.casefold())
+        self._joined = ""
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def hold(self, words: Sequence[str]) -> bool:
+        """Tells whether these words stand in the text, one after the other."""
+        self._joined = self._joined or f" {' '.join(self.words)} "
+        return f" {' '.join(words)} " in self._joined
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """What a file's name says: ``stem`` without the version, ``rank`` to order by, ``label`` to call it.
@@ -82,7 +103,7 @@ class Version:
     name: str
     date: float | None
     written: float
-    wording: Wording
+    words: Words
 
 
 def read_name(name: str) -> Name:
@@ -165,9 +186,9 @@ def _neighbours(snapshot: Snapshot, rows: NDArray[np.int64]) -> list[list[int]]:
 
 def is_version(one: Version, other: Version) -> bool:
     """Tells whether two documents share most of their words, so that one came out of the other."""
-    mine, theirs = _shingles(one.wording), _shingles(other.wording)
+    mine, theirs = _shingles(one.words), _shingles(other.words)
     if not len(mine) or not len(theirs):
-        return one.wording.words == other.wording.words
+        return one.words.words == other.words.words
     shared = len(np.intersect1d(mine, theirs, assume_unique=True))
     of_larger, of_smaller = shared / max(len(mine), len(theirs)), shared / min(len(mine), len(theirs))
     stem = read_name(one.name).stem
@@ -176,9 +197,9 @@ def is_version(one: Version, other: Version) -> bool:
     return of_larger >= _SHARED_OTHER_NAME
 
 
-def _shingles(wording: Wording) -> NDArray[np.int64]:
+def _shingles(text: Words) -> NDArray[np.int64]:
     """Gives the runs of four words, as numbers, each once."""
-    words = wording.words[:_MOST_WORDS]
+    words = text.words[:_MOST_WORDS]
     if len(words) < _SHINGLE:
         return np.zeros(0, np.int64)
     numbers = np.fromiter(map(hash, words), np.int64, len(words))
@@ -234,20 +255,20 @@ class History:
 
 def sentence_history(versions: Sequence[Version], place: int, sentence: str) -> History | None:
     """Follows a sentence of one version through the others; None if it has too few words to be told again."""
-    words = Wording(sentence).words
+    words = Words(sentence).words
     if len(words) < _SHINGLE:
         return None
-    holds = [number == place or version.wording.find(words) is not None for number, version in enumerate(versions)]
+    holds = [number == place or version.words.hold(words) for number, version in enumerate(versions)]
     since = place
     while since > 0 and holds[since - 1]:
         since -= 1
     until = next((number for number in range(place + 1, len(versions)) if not holds[number]), None)
-    gone = until is not None and not _resembles(words, versions[until].wording)
+    gone = until is not None and not _resembles(words, versions[until].words)
     if since == 0:
         return History("same", 0, until, gone)
-    return History("changed" if _resembles(words, versions[since - 1].wording) else "new", since, until, gone)
+    return History("changed" if _resembles(words, versions[since - 1].words) else "new", since, until, gone)
 
 
-def _resembles(words: Sequence[str], wording: Wording) -> bool:
-    found = align(words, (), wording)
+def _resembles(words: Sequence[str], text: Words) -> bool:
+    found = align(words, (), text.words)
     return found is not None and found.similarity >= _SENTENCE

@@ -18,17 +18,18 @@ from numpy.typing import NDArray
 
 Span = tuple[int, int]
 
-_SIGNS = (
+SIGNS = (
     "\u0e01-\u0e4e\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 )
-_LETTERS = rf"[^\W\d_{_SIGNS}]"
+"""Scripts that are written without spaces, as a character class."""
+_LETTERS = rf"[^\W\d_{SIGNS}]"
 _WORD = re.compile(
     r"(?P<cited>\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\])"  # a number that leads to a list of sources is no wording
     rf"|(?P<altered>\[{_LETTERS}{{1,20}}\]{_LETTERS}+|{_LETTERS}+\[{_LETTERS}{{1,20}}\]{_LETTERS}*)"
     rf"|(?P<word>{_LETTERS}+(?:['’ʼ]{_LETTERS}+)*)"
     r"|(?P<number>(?:(?<![^\s(\[\"“‘„«'])[-−–])?\d+(?:[.,]\d+)*)"
-    rf"|(?P<sign>[{_SIGNS}])"
+    rf"|(?P<sign>[{SIGNS}])"
     r"|(?P<symbol>[%‰°§€$£¥+=×±])"
 )
 _DROPPED = str.maketrans("", "", "'’ʼ[]")
@@ -154,7 +155,7 @@ def find_exactly(words: Sequence[str], gaps: Sequence[Gap], source: Wording) -> 
         at = begin[0] + 1
 
 
-def align(words: Sequence[str], gaps: Sequence[Gap], source: Wording) -> Alignment | None:
+def align(words: Sequence[str], gaps: Sequence[Gap], source: Sequence[str]) -> Alignment | None:
     """Aligns all words with the stretch of the source that fits best, at the least number of changed words.
 
     Semi-global edit distance; leaving out source words at a gap costs nothing. None when there is nothing to
@@ -164,7 +165,7 @@ def align(words: Sequence[str], gaps: Sequence[Gap], source: Wording) -> Alignme
     if not count or not size or count > _MOST_WORDS or count * size > _LARGEST:
         return None
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    theirs = np.array([numbers.get(word, -1) for word in source.words], np.int32)
+    theirs = np.array([numbers.get(word, -1) for word in source], np.int32)
     steps = np.arange(size + 1, dtype=np.int32)
     free = {gap.at: gap.most for gap in gaps}
     table = np.zeros((count + 1, size + 1), np.int16)

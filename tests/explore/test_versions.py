@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sbert_desktop.explore.versions import Version, in_order, is_version, read_name, sentence_history
-from sbert_desktop.explore.wording import Wording
+from sbert_desktop.explore.versions import Version, Words, in_order, is_version, read_name, sentence_history
 
 LETTER = (
     "Dear Mrs Quarry, the boiler in our flat has been broken since the third of March. We told your caretaker twice. "
@@ -15,7 +14,7 @@ LETTER = (
 
 
 def version(content, name, text=LETTER, date=None, written=1000.0):
-    return Version(content, name, date, written, Wording(text))
+    return Version(content, name, date, written, Words(text))
 
 
 @pytest.mark.parametrize(
