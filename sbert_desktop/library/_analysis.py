@@ -16,7 +16,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -71,6 +71,11 @@ STEMMERS = {
     "yi": "yiddish",
 }
 DEFAULT_LANGUAGE = "en"
+OTHER_SCRIPTS = {"ru": "cyrillic", "sr": "cyrillic", "el": "greek", "ar": "arabic", "hy": "armenian", "yi": "hebrew",
+                 "hi": "devanagari", "ne": "devanagari", "ta": "tamil"}  # fmt: skip
+"""Scripts of the languages with a stemmer that are not written in Latin letters."""
+PER_SCRIPT = {"latin": 5, "none": 1}  # a query is stemmed in so many of the library's languages; others: 2
+TOPICAL_LANGUAGES = 3  # function words of so many are left out: those of more would swallow words of the others
 
 # Scripts written without spaces, and Hangul, whose words carry their particles: cut into bigrams.
 _BIGRAM = (
@@ -180,6 +185,52 @@ def analyzer(language: str) -> Analyzer:
     return known[name]
 
 
+def query_languages(order: Sequence[str]) -> tuple[str, ...]:
+    """Gives the languages that queries are stemmed in, of a library's languages, most common first.
+
+    Some for each script, and one for all that have no stemmer.
+    """
+    kept: list[str] = []
+    counts: Counter[str] = Counter()
+    for language in order:
+        script = _script_of(language)
+        if counts[script] < PER_SCRIPT.get(script, 2):
+            counts[script] += 1
+            kept.append(language)
+    return tuple(kept) or (DEFAULT_LANGUAGE,)
+
+
+def _script_of(language: str) -> str:
+    if language and language not in STEMMERS:
+        return "none"
+    return OTHER_SCRIPTS.get(language, "latin")
+
+
+@lru_cache(maxsize=512)
+def _for_script(script: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    """Gives the languages in whose way a word in this script may stand in the table.
+
+    The most common one is always among them: texts whose language was not seen count as that.
+    """
+    return tuple(name for at, name in enumerate(languages) if at == 0 or _script_of(name) in (script, "none"))
+
+
+def _makers(word: str, languages: tuple[str, ...]) -> list[Analyzer]:
+    return [analyzer(language) for language in _for_script(_script(word), languages or (DEFAULT_LANGUAGE,))]
+
+
+def _script(word: str) -> str:
+    code = ord(word[0])
+    if code < 0x370:
+        return "latin"
+    return next((name for name, first, last in _SCRIPT_RANGES if first <= code <= last), "latin")
+
+
+_SCRIPT_RANGES = (("greek", 0x370, 0x3FF), ("cyrillic", 0x400, 0x52F), ("armenian", 0x530, 0x58F),
+                  ("hebrew", 0x590, 0x5FF), ("arabic", 0x600, 0x6FF), ("devanagari", 0x900, 0x97F),
+                  ("tamil", 0xB80, 0xBFF), ("greek", 0x1F00, 0x1FFF))  # fmt: skip
+
+
 def marked(token: str, times: int) -> str:
     """Gives the token that says: this one stands so many times or more in the passage."""
     return f"{times}{MANY}{token}"
@@ -190,10 +241,11 @@ def query_tokens(text: str, languages: tuple[str, ...]) -> list[QueryToken]:
 
     Function words are left out unless the query consists of nothing else.
     """
-    makers = [analyzer(language) for language in languages or (DEFAULT_LANGUAGE,)]
+    languages = languages or (DEFAULT_LANGUAGE,)
     found: dict[str, QueryToken] = {}
-    words = [text[start:end] for start, end in makers[0].spans(text)]
-    for word in _topical(words, languages or (DEFAULT_LANGUAGE,)):
+    words = [text[start:end] for start, end in analyzer(languages[0]).spans(text)]
+    for word in _topical(words, languages[:TOPICAL_LANGUAGES]):
+        makers = _makers(word, languages)
         lone = len(word) == 1 and is_bigram_script(word)
         made = dict.fromkeys(token for maker in makers for token in maker.word(word))
         has_exact = any(token.startswith(EXACT) for token in made)
@@ -219,12 +271,13 @@ def match(wanted: set[str], single: set[str], text: str, languages: tuple[str, .
 
     ``single`` are lone characters of a bigram script.
     """
-    makers = [analyzer(language) for language in languages or (DEFAULT_LANGUAGE,)]
+    languages = languages or (DEFAULT_LANGUAGE,)
     spans: list[tuple[int, int]] = []
     # A stemmer of these languages leaves the first letter alone, so most words need not be stemmed.
-    quick = PREFIXING.isdisjoint(languages)
+    quick = PREFIXING.isdisjoint(_for_script("latin", languages))
+    known: dict[str, list[Analyzer]] = {}
     initials = {token.lstrip(EXACT + MANY)[:1] for token in wanted}
-    for start, end in makers[0].spans(text):
+    for start, end in analyzer(languages[0]).spans(text):
         word = text[start:end]
         # Not so a word in camel case, whose parts begin with other letters.
         plain = word.isascii() and word.isalpha() and word[1:] == word[1:].lower()
@@ -232,7 +285,11 @@ def match(wanted: set[str], single: set[str], text: str, languages: tuple[str, .
             continue
         if is_bigram_script(word[0]):
             spans += _bigram_spans(word, start, wanted, single)
-        elif any(not wanted.isdisjoint(maker.word(word)) for maker in makers):
+            continue
+        script = _script(word)
+        if script not in known:
+            known[script] = _makers(word, languages)
+        if any(not wanted.isdisjoint(maker.word(word)) for maker in known[script]):
             spans.append((start, end))
     joined: list[tuple[int, int]] = []
     for start, end in spans:
@@ -294,7 +351,7 @@ def word_tokens(word: str, languages: tuple[str, ...]) -> tuple[QueryToken, ...]
     """Gives tokens of which a passage with this word, or another form of it, has at least one; not those of parts."""
     if is_bigram_script(word[0]):
         return (QueryToken(unicodedata.normalize("NFKC", word), 1.0, prefix=True),)
-    made = dict.fromkeys(token for language in languages for token in analyzer(language).whole(word))
+    made = dict.fromkeys(token for maker in _makers(word, languages) for token in maker.whole(word))
     return tuple(QueryToken(token, 1.0) for token in made if token not in ("", EXACT))
 
 

@@ -411,7 +411,7 @@ class Library(Keeping):
         return _analysis.match(wanted, single, text, languages)
 
     def _wanted_words(self, query: str, view: _columns.View) -> _Wanted:
-        languages = view.language_order()[: _words.QUERY_LANGUAGES]
+        languages = _analysis.query_languages(view.language_order())
         wanted = _analysis.query_tokens(query, languages)
         if view.segmentation is not None and view.words >= _words.TELLING_FROM and wanted:
             with self._reading() as connection:

@@ -81,7 +81,7 @@ def holding(
     """Gives the documents that hold all phrases and nothing excluded; see :class:`sbert_desktop.domain.Snapshot`."""
     wanted = [phrase for phrase in map(_phrase, phrases) if phrase is not None]
     unwanted = [phrase for phrase in map(_phrase, excluded_phrases) if phrase is not None]
-    languages = view.language_order()[: _words.QUERY_LANGUAGES] or (_analysis.DEFAULT_LANGUAGE,)
+    languages = _analysis.query_languages(view.language_order())
     keys: list[_Key] = []
     for word in excluded_words:
         as_phrase = _phrase(word)

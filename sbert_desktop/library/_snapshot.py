@@ -22,7 +22,7 @@ from sbert_desktop.domain import (
     SourceFile,
     Vectors,
 )
-from sbert_desktop.library import _dates, _filtering, _phrases, _words
+from sbert_desktop.library import _analysis, _dates, _filtering, _phrases, _words
 from sbert_desktop.library._columns import View
 from sbert_desktop.library._text import Slices
 
@@ -94,7 +94,7 @@ class LibrarySnapshot:
         if view.segmentation is None or limit <= 0:
             return np.zeros(0, np.int64), np.zeros(0, np.float64), np.zeros(0, np.int64)
         wanted = view.content_live if mask is None else view.content_live & mask
-        languages = view.language_order()[: _words.QUERY_LANGUAGES]
+        languages = _analysis.query_languages(view.language_order())
         with self._library._reading() as connection:
             ids, scores = _words.search(
                 connection,

@@ -30,7 +30,6 @@ PRUNE_FROM = 5_000  # passages; below, common words cost nothing
 TELLING_SHARE = 0.15  # words in more of the passages are not marked in a text
 TELLING_FROM = 50
 QUERY_TOKENS = 128
-QUERY_LANGUAGES = 3  # a query is stemmed in so many of the library's languages
 CACHED_IDS = 4_000_000
 KEPT_VERDICTS = 20_000
 VERDICT_DRIFT = 1.25  # a word is looked at anew when the library has grown or shrunk so much
