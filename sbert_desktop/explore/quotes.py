@@ -28,6 +28,10 @@ _LISTED = 40
 _COMPARED = 12
 _ALIGNED = 5
 _BY_MEANING = 6
+_COMMON = 6
+"""Letters; a quotation without a longer word ("to be or not to be") is looked for as a phrase as well."""
+_PHRASES = 10
+"""Quotations of a draft that are looked for so: it takes longer."""
 _CLOSE_GAP = 12
 """Left-out source words that are shown; more are shown as an ellipsis."""
 
@@ -95,11 +99,25 @@ class _Search:
         self._snapshot = snapshot
         self._is_own = is_own
         self._own: dict[int, bool] = {}
+        self._phrases = 0
 
     def by_words(self, text: str, quoted: Quoted) -> Source | None:
+        """Compares the passages that have most of its words."""
         ids, _, contents = self._snapshot.keyword(_query(text, quoted), None, _LISTED)
         known = [int(id_) for id_, content in zip(ids, contents, strict=True) if not self._own.get(int(content))]
-        return self.best(text, quoted, known)
+        found = self.best(text, quoted, known)
+        if found is not None and found.exact:
+            return found
+        return self._by_phrase(text, quoted) or found
+
+    def _by_phrase(self, text: str, quoted: Quoted) -> Source | None:
+        """Compares the passages in which a quotation of common words begins, which words alone list far down."""
+        words = quoted.wording.words
+        if quoted.gaps or not words[0].isascii() or max(map(len, words)) > _COMMON or self._phrases >= _PHRASES:
+            return None
+        self._phrases += 1
+        holding = self._snapshot.holding([text], (), (), None)
+        return self.best(text, quoted, holding.passages[:_LISTED].tolist()) if holding is not None else None
 
     def best(self, text: str, quoted: Quoted, passages: Sequence[int]) -> Source | None:
         """Compares candidates, best first, until one says exactly this; else gives the most similar one."""

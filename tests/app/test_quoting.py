@@ -159,6 +159,15 @@ def test_quotation_said_with_other_words_is_found_by_meaning_candidates(session,
     assert [view.quoted[a:b] for a, b in view.changes] == ["rooof", "waterr"]
 
 
+def test_quotation_of_common_words_alone_is_found_among_many(session, library):
+    """Fifty passages have all of its words, more often than the one that says it."""
+    others = {f"other{number}_txt": "Be or not, to be it is not so, or to be it that to not be. " * 3 + f"No. {number}"
+              for number in range(50)}  # fmt: skip
+    root = library(play_txt="A man alone on a stage: to be or not to be, that is what he asks. " + FERRY * 3, **others)
+    [view] = check(session, "He asks “to be or not to be, that is” all day.")
+    assert (view.verdict, view.path) == ("exact", root / "play.txt")
+
+
 def test_block_quote_of_a_plain_file_is_checked(session, library, tmp_path):
     root = library(ferry_txt=FERRY)
     draft = tmp_path / "draft.md"
