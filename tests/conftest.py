@@ -76,4 +76,4 @@ def shared_data() -> Path:
     """Gives the folder of real evaluation data that stands beside a developer's checkout."""
     if not SHARED_DATA.is_dir():
         pytest.skip("needs ../shared/data, which is not here")
-    return SHARED_DATA
+    return SHARED_DATA.resolve()  # it may be a link, and the library keeps real paths
