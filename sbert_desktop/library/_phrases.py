@@ -25,6 +25,8 @@ from sbert_desktop.library._text import Slices, unpack_part
 from sbert_desktop.library._words import Postings
 
 KEPT_ANSWERS = 128
+QUICK_STEPS = 40  # of a longer phrase only the beginning is looked for first
+LOOKED_UP = 64  # words of a phrase
 MANY_WINDOWS = 100
 DOCUMENTS_AT_ONCE = 200
 FILTER_WORDS = 4
@@ -42,7 +44,7 @@ class _Phrase:
 
     steps: tuple[str, ...]
     keys: tuple[tuple[int, _Key], ...]
-    quick: re.Pattern[str]  # finds every place in a folded text where the phrase may be
+    quick: re.Pattern[str]  # finds every place in a folded text where the phrase may begin
 
 
 class Answers:
@@ -124,7 +126,8 @@ def _phrase(text: str) -> _Phrase | None:
             keys.append((at, (QueryToken(unit.text, 1.0, prefix=True),)))
     # A word in camel case inside a compound is in the table by its pieces only: not looked up.
     kept = tuple((at, key) for at, key in keys if not _is_humped(text, found[at]))
-    return _Phrase(tuple(unit.text for unit in found), kept or tuple(keys), _quick_pattern(found))
+    keys_kept = (kept or tuple(keys))[:LOOKED_UP]
+    return _Phrase(tuple(unit.text for unit in found), keys_kept, _quick_pattern(found[:QUICK_STEPS]))
 
 
 def _is_humped(text: str, unit: Unit) -> bool:
@@ -353,6 +356,8 @@ def _places_in_ascii(phrase: _Phrase, folded: str) -> list[int]:
             start -= 1
         while end < len(folded) and not folded[end].isspace():
             end += 1
+        if len(phrase.steps) > QUICK_STEPS:
+            return list(_matches(phrase, folded))
         places += [start + at for at in _matches(phrase, folded[start:end])]
         hit = phrase.quick.search(folded, hit.start() + 1)
     return sorted(set(places))
