@@ -7,7 +7,7 @@ nearly normal, and the largest of ``n`` draws stays below ``middle + spread * z`
 where ``z = Phi^-1(c ** (1 / n))``. Middle and spread are taken from quantiles, since a library may
 well answer some of the questions; of the levels of all questions the third quartile is the line.
 Source: F(x) ** n for the largest of n (Gumbel 1958, "Statistics of Extremes"); the parameters, and what the line is
-worth: docs/adr/0013-ranking.md.
+worth: docs/adr/0014-ranking.md.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from sbert_desktop.domain import Mask, Snapshot, Vectors
 from sbert_desktop.explore._scan import rows_of
 
 ALIKE = 0.985
-"""Cosine from which passages are near-identical. Source: docs/adr/0013-ranking.md."""
+"""Cosine from which passages are near-identical. Source: docs/adr/0014-ranking.md."""
 _MAYBE = 0.8
 """Cosine from which texts may be equal though vectors differ: the title before each passage does that."""
 _BLOCK = 32

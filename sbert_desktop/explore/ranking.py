@@ -3,7 +3,7 @@
 Semantic is the cosine of unit vectors; keyword is BM25 of the library. Hybrid is the convex sum
 ``w * bm25 / max(bm25) + (1 - w) * minmax(cosine)`` over the union of both candidate lists. Source:
 Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"; w and everything else that
-orders hits were measured here (docs/adr/0009-passages-and-fusion.md, docs/adr/0013-ranking.md). Runs
+orders hits were measured here (docs/adr/0009-passages-and-fusion.md, docs/adr/0014-ranking.md). Runs
 in any thread; numpy only.
 """
 
