@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import os
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from sbert_desktop.app.reading import Read
@@ -300,21 +299,15 @@ def _hit_fields(hit: HitView) -> dict[str, object]:
 
 
 def _day(text: str | None) -> float | None:
-    """Gives local midnight of ``2023``, ``2023-05``, ``2023-05-31``, ``today`` or ``yesterday``."""
+    """Gives the local midnight at which a day, month, year or ``"last week"`` begins."""
+    from sbert_desktop.app.asking_query import begin_of
+
     if text is None:
         return None
-    word = text.strip().lower()
-    if word in {"today", "yesterday"}:
-        day = date.today() - timedelta(days=word == "yesterday")
-        return datetime(day.year, day.month, day.day).timestamp()
-    parts = word.split("-")
-    try:
-        year, month, day_number = (int(part) for part in (*parts, "1", "1")[:3])
-        if len(parts) > 3:
-            raise ValueError
-        return datetime(year, month, day_number).timestamp()
-    except (ValueError, OverflowError):
-        raise UsageError("bad-date", f"{text!r} is not a day.", "Write 2023, 2023-05, 2023-05-31 or today.") from None
+    begin = begin_of(text)
+    if begin is None:
+        raise UsageError("bad-date", f"{text!r} is not a day.", "Write 2023, 2023-05, 2023-05-31 or today.")
+    return begin
 
 
 # ---------------------------------------------------------------- models

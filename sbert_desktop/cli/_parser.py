@@ -191,7 +191,7 @@ def _search_options(search: argparse.ArgumentParser) -> None:
     search.add_argument("--mode", choices=("hybrid", "semantic", "keyword"), default="hybrid")
     search.add_argument("--folder", type=_path, metavar="P", help="only in this folder")
     search.add_argument("--type", action="append", default=[], metavar="EXT", help="only this kind of file; repeatable")
-    search.add_argument("--after", metavar="D", help="on or after this day: 2023, 2023-05, 2023-05-31 or today")
+    search.add_argument("--after", metavar="D", help="on or after this day: 2023, 2023-05-31, today, last-week")
     search.add_argument("--before", metavar="D", help="before this day")
     search.add_argument(
         "--language", action="append", default=[], metavar="CODE", help="only in this language: en, de..."

@@ -34,3 +34,13 @@ def test_the_help_explains_how_to_ask_in_plain_ascii(run):  # noqa: F811
     assert status == 0
     assert "type:pdf" in answer["out"]
     assert answer["out"].isascii()
+
+
+def test_options_take_the_days_that_the_language_takes(run, folder):  # noqa: F811
+    run("index", folder)
+    assert names(run("search", "rain", "--after", "yesterday", "--json")[1]) == {"rain.txt", "choir.md"}
+    assert names(run("search", "rain", "--before", "last week", "--json")[1]) == set()
+    for day in ("2023-13", "soon", "", '" or "', "2023..2024"):
+        status, _, err = run("search", "rain", "--after", day)
+        assert status == 2
+        assert "is not a day" in err
