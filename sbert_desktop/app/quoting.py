@@ -21,7 +21,7 @@ from sbert_desktop.domain import (
     Vectors,
     display_path,
 )
-from sbert_desktop.errors import LibraryError, UsageError
+from sbert_desktop.errors import EncoderError, LibraryError, UsageError
 from sbert_desktop.explore.quotations import Quotation, find_quotations
 from sbert_desktop.explore.quotes import Source, check_quotations
 from sbert_desktop.explore.versions import (
@@ -70,20 +70,23 @@ def run_quotes(session: Session, draft: Path | str, context: JobContext) -> tupl
     if not quotations:
         return ()
     own = _Own(session, draft, text, quotations)
+    space = session.fingerprint()
     snapshot = session.snapshot()
 
     def step(done: int, total: int) -> None:
         context.check()
         context.progress("Looking for quotations", done, total)
 
-    def encode(texts: Sequence[str]) -> Vectors:
-        encoder = session.encoder()
-        return encoder.encode_now(texts)
+    def encode(texts: Sequence[str]) -> Vectors | None:
+        if not len(snapshot.vectors):
+            return None
+        try:
+            encoder = session.encoder()
+        except EncoderError:
+            return None  # words have found what they can
+        return encoder.encode_now(texts) if encoder.info.fingerprint == space else None
 
-    by_meaning = len(snapshot.vectors) > 0 and session.encoder_state()[0] != "failed"
-    found = check_quotations(
-        snapshot, quotations, is_own=own.holds, encode=encode if by_meaning else None, on_step=step
-    )
+    found = check_quotations(snapshot, quotations, is_own=own.holds, encode=encode, on_step=step)
     return tuple(
         _view(session, own, quotation, source)
         for quotation, source in zip(quotations, found, strict=True)

@@ -35,7 +35,7 @@ _PHRASES = 10
 _CLOSE_GAP = 12
 """Left-out source words that are shown; more are shown as an ellipsis."""
 
-Encode = Callable[[Sequence[str]], Vectors]
+Encode = Callable[[Sequence[str]], Vectors | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def check_quotations(
         snapshot: The state of the library.
         quotations: As found in a draft.
         is_own: Tells whether a content is the draft itself, or a version of it; asked for sources only.
-        encode: Gives the unit vectors of texts, float32 [n, dimension]; None: by words alone.
+        encode: Gives the unit vectors of texts, float32 [n, dimension], or None when it cannot; None: by words alone.
         on_step: Told how many quotations of how many are done; may raise to end the search.
     """
     quoted = [quoted_words(quotation.text) for quotation in quotations]
@@ -83,11 +83,11 @@ def check_quotations(
             on_step(number, len(quotations))
         found.append(search.by_words(quotation.text, words))
     missing = [number for number, source in enumerate(found) if source is None]
-    if missing and encode is not None and snapshot.alive.any():
-        vectors = encode([quotations[number].text for number in missing])
+    vectors = encode([quotations[number].text for number in missing]) if missing and encode is not None else None
+    if vectors is not None and snapshot.alive.any():
         for number, near in zip(missing, _near(snapshot, vectors), strict=True):
             if on_step is not None:
-                on_step(number, len(quotations))
+                on_step(len(quotations), len(quotations))
             found[number] = search.best(quotations[number].text, quoted[number], near)
     if on_step is not None:
         on_step(len(quotations), len(quotations))

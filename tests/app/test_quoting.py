@@ -9,8 +9,10 @@ import pytest
 
 from sbert_desktop.app.indexing import IndexRequest, run_index
 from sbert_desktop.app.quoting import page_at, run_family, run_quotes
+from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import HitView
 from sbert_desktop.domain import Block, ExtractedText, ScoreKind
+from sbert_desktop.encoder import HashingEncoder, opening
 from sbert_desktop.errors import Cancelled, UsageError
 from sbert_desktop.jobs import NullContext
 from sbert_desktop.paths import resource
@@ -215,6 +217,26 @@ def test_cancel_ends_the_search(session, library):
 
     with pytest.raises(Cancelled):
         run_quotes(session, "“a ferry crossed the river below the church”", Cancelling())
+
+
+def test_words_alone_answer_when_there_is_no_model_or_another_one(session, library, tmp_path, settings, monkeypatch):
+    library(ferry_txt=FERRY)
+    draft = "“in hard winters he cut a lane” and “nobody in the valley ever owned a horse”"
+    other = HashingEncoder(dimension=128, max_tokens=64, name="other")
+    with monkeypatch.context() as patch:
+        patch.setattr("sbert_desktop.encoder.hashing.HashingEncoder", lambda: other)
+        opened = Session(tmp_path / "library", settings)
+        try:
+            assert [view.verdict for view in check(opened, draft)] == ["exact", "not found"]
+        finally:
+            opened.close()
+    monkeypatch.setattr(opening, "default_model_dir", lambda: None)
+    monkeypatch.setenv("SBERT_DESKTOP_ADVANCED_ENCODER", "auto")
+    opened = Session(tmp_path / "library", settings)
+    try:
+        assert [view.verdict for view in check(opened, draft)] == ["exact", "not found"]
+    finally:
+        opened.close()
 
 
 def test_library_without_vectors_is_searched_by_words(session, tmp_path):
