@@ -153,6 +153,13 @@ SCHEMA: tuple[Setting, ...] = (
         maximum=100,
         unit="%",
     ),
+    Setting(
+        "search.rerank",
+        "50",
+        "Read again",
+        "How many of the best passages a cross-encoder reads again, where one is in use (see Models).",
+        choices=(("0", "None"), ("20", "The best 20"), ("50", "The best 50"), ("100", "The best 100")),
+    ),
     Setting("search.history", True, "Remember searches", "Offer earlier searches in the search box."),
     Setting(
         "search.best_sentence",

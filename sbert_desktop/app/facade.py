@@ -473,6 +473,28 @@ class App:
             self._asked = ("", 0.0)
         self._jobs.submit("helper", "history", lambda context: self._session.library.clear_history())
 
+    # ------------------------------------------------------------- index health
+
+    def health(self) -> JobId:
+        """Measures the index."""
+
+        def work(context: JobContext) -> object:
+            from sbert_desktop.app.health import run_health
+
+            return run_health(self._session, context)
+
+        return self._jobs.submit("study", "health", work, key="health")
+
+    def repair(self) -> JobId:
+        """Rebuilds the index."""
+
+        def work(context: JobContext) -> object:
+            from sbert_desktop.app.health import run_repair
+
+            return run_repair(self._session, context)
+
+        return self._jobs.submit("writer", "index", work)
+
     # ------------------------------------------------------------- files and models
 
     def open_file(self, path: Path, page: int | None = None) -> JobId:
@@ -483,6 +505,18 @@ class App:
             from sbert_desktop.platform import open_file
 
             open_file(path, page)
+            return None
+
+        return self._jobs.submit("viewer", "open", work)
+
+    def open_with(self, path: Path, program: Path) -> JobId:
+        """Opens a file with a program that the person chose."""
+        self._remember_now()
+
+        def work(context: JobContext) -> object:
+            from sbert_desktop.platform import open_with
+
+            open_with(path, program)
             return None
 
         return self._jobs.submit("viewer", "open", work)

@@ -6,11 +6,29 @@ import time
 from dataclasses import replace
 
 from sbert_desktop.app.searching import Found
+from sbert_desktop.app.session import Session
 from sbert_desktop.domain import CrossEncoder, JobContext
+from sbert_desktop.errors import EncoderError
 from sbert_desktop.explore import reorder, shortlist
 
 _AT_ONCE = 8
 """Passages per step: the next query waits for one step at most."""
+
+
+def cross_encoder_in_use(session: Session, context: JobContext) -> CrossEncoder:
+    """Gives the cross-encoder that is in use.
+
+    Raises:
+        EncoderError: ``no-cross-encoder``, or why it could not be opened.
+    """
+    cross = session.second_stage.wait(context)
+    if cross is None:
+        raise EncoderError(
+            "no-cross-encoder",
+            "There is no cross-encoder that could read the hits again.",
+            "Add one with 'sbert-desktop models add', or search without --rerank.",
+        )
+    return cross
 
 
 def rerank(found: Found, cross: CrossEncoder, context: JobContext) -> Found:

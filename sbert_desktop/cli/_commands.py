@@ -17,8 +17,11 @@ from sbert_desktop.cli._opening import as_json as _json
 from sbert_desktop.cli._opening import console as _console
 from sbert_desktop.cli._opening import print_report
 from sbert_desktop.cli._opening import session as _session
-from sbert_desktop.domain import Filters, Mode, Query, display_path
+from sbert_desktop.domain import Filters, JobContext, Mode, Query, display_path
 from sbert_desktop.errors import UsageError
+
+_RERANKED = 50
+"""Passages that are read again where the setting says none and --rerank asks for it."""
 
 # ---------------------------------------------------------------- library
 
@@ -192,31 +195,47 @@ def _print_read(read: Read) -> None:
 
 def search(options: argparse.Namespace) -> None:
     """Searches the library."""
-    from sbert_desktop.app.marking import find_marks, with_marks
-    from sbert_desktop.app.searching import run_search
-
-    with _session(options) as session:
-        weight = options.words_weight
-        if weight is None:
-            weight = session.settings.number("search.words_weight") / 100
-        query = Query(
-            options.query,
-            mode=Mode(options.mode),
-            top=options.top,
-            by=options.by,
-            words_weight=weight,
-            filters=Filters(
-                folder=Path(os.path.realpath(options.folder.expanduser())) if options.folder else None,
-                types=tuple(kind.lower().lstrip(".") for kind in options.type),
-                after=_day(options.after),
-                before=_day(options.before),
-                languages=tuple(code.lower() for code in options.language),
-            ),
-        )
-        view = run_search(session, query)
-        if query.mode is not Mode.KEYWORD and session.settings.flag("search.best_sentence"):
-            view = with_marks(view, find_marks(session, view))
+    with _session(options) as session, _console(options) as context:
+        view = ask(session, options, context)
+        context.clear()
         _show_hits(options, session, view)
+
+
+def ask(session: Session, options: argparse.Namespace, context: JobContext) -> SearchView:
+    """Answers the query of the options of a search, best sentences and second stage included."""
+    from sbert_desktop.app.marking import find_marks, with_marks
+    from sbert_desktop.app.reranking import cross_encoder_in_use, rerank
+    from sbert_desktop.app.searching import find, show
+
+    query = _query(session, options)
+    cross = cross_encoder_in_use(session, context) if options.rerank else None
+    found = find(session, query)
+    view = show(session, rerank(found, cross, context) if cross is not None else found)
+    if query.mode is not Mode.KEYWORD and session.settings.flag("search.best_sentence"):
+        view = with_marks(view, find_marks(session, view))
+    return view
+
+
+def _query(session: Session, options: argparse.Namespace) -> Query:
+    weight = options.words_weight
+    if weight is None:
+        weight = session.settings.number("search.words_weight") / 100
+    depth = int(session.settings.text("search.rerank")) or _RERANKED
+    return Query(
+        options.query,
+        mode=Mode(options.mode),
+        top=options.top,
+        by=options.by,
+        words_weight=weight,
+        rerank=depth if options.rerank else 0,
+        filters=Filters(
+            folder=Path(os.path.realpath(options.folder.expanduser())) if options.folder else None,
+            types=tuple(kind.lower().lstrip(".") for kind in options.type),
+            after=_day(options.after),
+            before=_day(options.before),
+            languages=tuple(code.lower() for code in options.language),
+        ),
+    )
 
 
 def similar(options: argparse.Namespace) -> None:
@@ -239,13 +258,18 @@ def _show_hits(options: argparse.Namespace, session: Session, view: SearchView) 
                 "passages": view.passages,
                 "embedded_passages": view.embedded,
                 "notes": list(view.notes),
+                "chance": view.chance,
+                "reranked": view.reranked,
                 "hits": [_hit(document, hit) for document in view.documents for hit in _listed(view, document)],
             }
         )
         return
     if not view.documents:
         output.line("Nothing found.")
+    chance = _chance_place(view)
     for rank, document in enumerate(view.documents, 1):
+        if rank - 1 == chance:
+            output.line("--- From here on no closer in meaning than chance.")
         changed = "" if document.state == "current" else f"  [{document.state}]"
         title = f"  {document.title}" if document.title else ""
         inside = f" > {display_path(document.member)}" if document.member else ""
@@ -254,10 +278,22 @@ def _show_hits(options: argparse.Namespace, session: Session, view: SearchView) 
             where = f"{hit.location}: " if hit.location else ""
             span = hit.best_sentence
             text = hit.text[span[0] :] if span else hit.text
-            output.line(f"      {where}{output.one_line(text, 150)}")
+            like = f"  (+ {hit.folded} nearly the same)" if hit.folded else ""
+            output.line(f"      {where}{output.one_line(text, 150)}{like}")
         if document.more:
             output.line(f"      + {document.more} more passages")
     output.line(f"{view.milliseconds:.0f} ms.")
+
+
+def _chance_place(view: SearchView) -> int:
+    """Gives the first document from which on no cosine passes the line of chance; -1 for none."""
+    place = len(view.documents)
+    line = view.chance
+    if line is None:
+        return -1
+    while place and all(hit.cosine is not None and hit.cosine < line for hit in view.documents[place - 1].hits):
+        place -= 1
+    return place if place < len(view.documents) else -1
 
 
 def _listed(view: SearchView, document: DocumentView) -> tuple[HitView, ...]:
@@ -289,6 +325,9 @@ def _hit_fields(hit: HitView) -> dict[str, object]:
         "score_kind": hit.score_kind.value,
         "cosine": hit.cosine,
         "bm25": hit.bm25,
+        "rerank": hit.rerank,
+        "folded": hit.folded,
+        "judged": hit.judged,
         "text": hit.text,
         "start": hit.start,
         "end": hit.end,
@@ -417,6 +456,39 @@ def _model(view: ModelView) -> dict[str, object]:
     }
 
 
+def export(options: argparse.Namespace) -> None:
+    """Writes hits, or a collection, as a file."""
+    from sbert_desktop.app import exporting
+    from sbert_desktop.app.collecting import collection
+
+    target: Path | None = None if options.output in (None, Path("-")) else options.output
+    form = options.format or (exporting.form_of(target) if target is not None else "json" if _json(options) else "csv")
+    if target is None and _json(options) and form != "json":
+        raise UsageError("bad-arguments", f"--json and {form} both want the output.", "Give -o a file.")
+    with _session(options) as session, _console(options) as context:
+        if options.what == "hits":
+            view = ask(session, options, context)
+            context.clear()
+            for line in view.notes:
+                output.say(line)
+            rows, heading, note = exporting.hit_rows(view), view.query, ""
+        else:
+            chosen = collection(session, options.name)
+            rows, heading, note = exporting.collection_rows(chosen), chosen.name, chosen.note
+        if target is None and _json(options):
+            output.emit({"name": heading, "note": note, "rows": [exporting.row_fields(row) for row in rows]})
+            return
+        text = exporting.render(rows, form, heading=heading, note=note, line_end="\r\n" if target else "\n")
+        if target is None:
+            output.line(text.rstrip("\n"))
+            return
+        written = exporting.write(target, text, replace=options.force)
+        if _json(options):
+            output.emit({"written": output.path_fields(written), "format": form, "rows": len(rows)})
+        else:
+            output.line(f"{len(rows):,} passages written to {display_path(written)}.")
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     **_care.COMMANDS,
     **_quotes.COMMANDS,
@@ -428,5 +500,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "similar": similar,
     "encode": encode,
     "evaluate": evaluate,
+    "export": export,
     "models": models,
 }

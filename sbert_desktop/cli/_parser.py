@@ -122,6 +122,8 @@ def build_parser() -> argparse.ArgumentParser:
     versions = add("versions", "List the versions of a file, oldest first.")
     versions.add_argument("path", type=_path, metavar="PATH")
 
+    _export(add("export", "Write hits or a collection as CSV, JSON, HTML or a BibTeX list."), common)
+
     extract = add("extract", "Show the text that would be indexed; needs no library.")
     extract.add_argument("paths", nargs="+", type=_path, metavar="PATH", help="files or folders")
 
@@ -198,12 +200,32 @@ def _search_options(search: argparse.ArgumentParser) -> None:
     )
     search.add_argument("--by", choices=("document", "passage"), default="document")
     search.add_argument(
+        "--rerank", action="store_true", help="let the cross-encoder in use read the best passages again"
+    )
+    search.add_argument(
         "--words-weight",
         type=_weight,
         default=None,
         metavar="W",
         help="weight of words in hybrid mode, 0 to 1 (default: the setting, 0.4)",
     )
+
+
+def _export(parser: _Parser, common: _Parser) -> None:
+    things = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    for name, words in (("hits", "What a query finds."), ("collection", "What a collection holds.")):
+        thing = things.add_parser(name, help=words, description=words, parents=[common])
+        if name == "hits":
+            thing.add_argument("query", type=text, metavar="QUERY", help="what to look for, as in 'search'")
+            _search_options(thing)
+        else:
+            thing.add_argument("name", type=text, metavar="NAME", help="of the collection")
+        thing.add_argument(
+            "--format", choices=("csv", "json", "html", "bib"), default=None,
+            help="default: as the end of FILE says, else csv",
+        )  # fmt: skip
+        thing.add_argument("-o", "--output", type=_path, metavar="FILE", help="a file instead of the output")
+        thing.add_argument("--force", action="store_true", help="replace FILE if it is there")
 
 
 def _evaluate(parser: _Parser, common: _Parser) -> None:

@@ -241,7 +241,7 @@ def test_closing_waits_for_a_model_that_is_being_loaded(tmp_path, settings, monk
 
     begun, go_on, loaded = threading.Event(), threading.Event(), []
 
-    def slow(**options):
+    def slow(*given, **options):
         begun.set()
         go_on.wait(10)
         loaded.append(True)
