@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from sbert_desktop.extraction import ExtractionPool
     from sbert_desktop.library import Library
 
-_SPECIAL_TOKENS = 2
+_LONGEST = 512
+"""Tokens of a passage at most, also where the model takes more: a passage is what is read and shown as one."""
 _LOADING_SECONDS = 4.0
 """How long a closing session waits for a model that is being loaded (0.5 to 2 s of native code)."""
 _ROOTS_SECONDS = 10.0
@@ -245,9 +246,9 @@ class Session:
 
     def rules(self, encoder: Encoder) -> SplitRules:
         """Gives how texts are cut for this encoder."""
-        return SplitRules(
-            max_tokens=max(8, encoder.info.max_tokens - _SPECIAL_TOKENS), overlap_tokens=OVERLAP, context=CONTEXT
-        )
+        around = encoder.count_tokens([""])  # the special ones, and the prompt where the model has one
+        most = min(encoder.info.max_tokens, _LONGEST)
+        return SplitRules(max_tokens=max(8, most - around), overlap_tokens=OVERLAP, context=CONTEXT)
 
     def _open_encoder(self, done: threading.Event) -> None:
         encoder: Encoder | None = None

@@ -309,7 +309,7 @@ def languages_of(path: Path) -> tuple[str, ...]:
         return ("en",)
     try:
         with (path / "README.md").open(encoding="utf-8", errors="replace") as stream:
-            head = stream.read(8000)
+            head = stream.read(1_000_000)  # results on a hundred data sets may stand before the languages
     except OSError:
         return ()
     card = re.match(r"---\s*\n(.*?)\n---", head, re.DOTALL)

@@ -144,7 +144,8 @@ def describe(path: Path, *, pooling: str | None = None) -> ModelFacts:
     weights = weights_of(path, "")
     if not (path / "tokenizer.json").is_file():
         raise unsupported(path, "has no tokenizer.json", "Save it again with a fast tokenizer.")
-    facts = _describe_scorer(path, config) if _scores(config, modules) else _describe(path, config, modules, pooling)
+    scores = _scores(path, config, modules)
+    facts = _describe_scorer(path, config) if scores else _describe(path, config, modules, pooling)
     read = ["config.json", "tokenizer.json", *weights, *facts.files]
     read += [name for name in ("modules.json", "sentence_bert_config.json", "tokenizer_config.json",
                                "config_sentence_transformers.json") if (path / name).exists()]
@@ -186,13 +187,20 @@ def _describe(
     )
 
 
-def _scores(config: Mapping[str, object], modules: list[tuple[str, str]]) -> bool:
-    """Says whether a folder holds a cross-encoder: a classifier, and nothing that pools behind it."""
+def _scores(path: Path, config: Mapping[str, object], modules: list[tuple[str, str]]) -> bool:
+    """Says whether a folder holds a cross-encoder: a classifier, and nothing behind it.
+
+    Raises:
+        EncoderError: ``model-unsupported`` for what is neither one nor an encoder.
+    """
     named = config.get("architectures")
     names = [str(name) for name in named] if isinstance(named, list) else []
-    return [kind for kind, _ in modules] == ["Transformer"] and any(
-        name.endswith("ForSequenceClassification") for name in names
-    )
+    plain = [kind for kind, _ in modules] == ["Transformer"]
+    scores = plain and any(name.endswith("ForSequenceClassification") for name in names)
+    stated = read_object(path, "config_sentence_transformers.json", optional=True).get("model_type")
+    if stated is not None and stated != ("CrossEncoder" if scores else "SentenceTransformer"):
+        raise unsupported(path, f"is a {str(stated)[:40]} of a kind that is not supported")
+    return scores
 
 
 def _describe_scorer(path: Path, config: Mapping[str, object]) -> ModelFacts:

@@ -103,6 +103,7 @@ def test_the_two_kinds_are_told_apart(crafted: Path, model_dir: Path, no_launch)
     ("config.json", {"id2label": {"0": "no", "1": "yes"}}, "model-unsupported"),
     ("config.json", {"sbert_ce_default_activation_function": "os.system"}, "model-unsupported"),
     ("modules.json", [{"type": "evil.Run", "path": ""}], "model-refused"),
+    ("config_sentence_transformers.json", {"model_type": "SparseEncoder"}, "model-unsupported"),
 ])  # fmt: skip
 def test_a_crafted_one_is_refused_before_anything_runs(crafted, no_launch, name, change, code) -> None:
     own = json.loads((crafted / name).read_text("utf-8")) if (crafted / name).exists() else {}
