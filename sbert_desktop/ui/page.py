@@ -411,6 +411,28 @@ class PageHead(QWidget):
     def _fit(self) -> None:
         self.setFixedHeight(theme.height(56, role="page_title", padding=24))
 
+    def give_way(self, below: QWidget, buttons: Sequence[QWidget]) -> None:
+        """Puts the buttons into the head, or, where large text leaves no room for them, into ``below``.
+
+        ``below`` has a flow layout; call it when the page's width or the text changed.
+        """
+        flow = below.layout()
+        assert flow is not None
+        needed = 2 * 16 + sum(button.sizeHint().width() + 12 for button in buttons if not button.isHidden())
+        for at in range(self.row.count()):
+            widget = self.row.itemAt(at).widget()
+            if widget is not None and widget not in buttons and not widget.isHidden():
+                needed += widget.sizeHint().width() + 12
+        wide = self.width() >= needed
+        if wide == (self.row.indexOf(buttons[-1]) >= 0):
+            return
+        for button in buttons:
+            hidden = button.isHidden()
+            (flow if wide else self.row).removeWidget(button)
+            (self.row if wide else flow).addWidget(button)
+            button.setHidden(hidden)
+        below.setVisible(not wide)
+
 
 class Page(Panel):
     """One page of the window."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from PySide6.QtWidgets import QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sbert_desktop.app.views import LibraryView
 from sbert_desktop.domain import Filters, Query
@@ -14,6 +14,7 @@ from sbert_desktop.ui.caption import edit_caption
 from sbert_desktop.ui.page import Action, Desk, Page
 from sbert_desktop.ui.search.page import SearchPage
 from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import IconButton
 
 
 class SearchEntry(Page):
@@ -40,10 +41,20 @@ class SearchEntry(Page):
         self.page.inspectorWanted.connect(desk.inspector.set_open)
         self.page.captionWanted.connect(lambda document: edit_caption(
             self.window(), desk, document.path, document.member, self.page.library_changed))
+        self._add_quotes()
         desk.inspector.toggled.connect(self.page.inspector_shown)
         desk.libraryChanged.connect(self._on_library_changed)
         if desk.library is not None:
             self.page.set_library(desk.library)
+
+    def _add_quotes(self) -> None:
+        head = self.page.head
+        row = head.line.layout()
+        if self.desk.can("quotes") and isinstance(row, QHBoxLayout):
+            self.quotes = IconButton("quote", "Check my quotes", object_name="search_quotes")
+            self.quotes.clicked.connect(lambda: self.desk.check_quotes())
+            row.insertWidget(row.indexOf(head.sort), self.quotes)
+            QWidget.setTabOrder(head.second, self.quotes)
 
     def focus_first(self) -> None:
         self.page.focus_query()

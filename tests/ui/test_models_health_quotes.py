@@ -93,7 +93,7 @@ def test_a_model_from_a_folder_is_used_and_removed_but_the_bundled_one_stays(mak
     assert called(window, "remove_model") == [("remove_model", "home-1")]
 
 
-def test_models_for_a_second_reading_stand_apart_and_are_explained(make_window, qtbot) -> None:
+def test_models_for_a_second_look_stand_apart_and_are_explained(make_window, qtbot) -> None:
     _, page = models(make_window, qtbot)
     assert [row.name for row in page.second.rows_model.rows] == ["minilm-rerank"]
     assert "minilm-rerank" not in [row.name for row in page.table.rows_model.rows]
@@ -146,6 +146,9 @@ def test_quotations_of_a_draft_are_listed_with_verdict_place_and_changes(make_wi
     window = make_window()
     next(action for _, action in window.actions_by_group() if action.name == "check_quotes").run()
     sheet = window.findChild(QuotesSheet, "quotes_sheet")
+    assert sheet.isVisible()
+    sheet.close_sheet()
+    window.page("search").quotes.click()
     assert sheet.isVisible()
     assert not sheet.check_button.isEnabled()
     sheet.edit.setPlainText("He wrote “they have six weeks after handover to pay it back”.")

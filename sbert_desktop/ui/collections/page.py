@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Final, cast
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.views import CollectionItem, CollectionView
@@ -24,6 +24,7 @@ from sbert_desktop.ui.widgets import (
     Button,
     ComboBox,
     EmptyState,
+    FlowLayout,
     IconButton,
     Label,
     Line,
@@ -67,7 +68,14 @@ class CollectionsPage(Page):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self._build_head())
+        self.head = self._build_head()
+        column.addWidget(self.head)
+        self.second_row = QWidget()
+        self.second_row.setObjectName("collections_second_row")
+        flow = FlowLayout(self.second_row, gap=8)
+        flow.setContentsMargins(16, 0, 16, 12)
+        self.second_row.hide()
+        column.addWidget(self.second_row)
         column.addWidget(Line())
         self.stack = QStackedWidget()
         self.stack.setObjectName("collections_stack")
@@ -87,7 +95,7 @@ class CollectionsPage(Page):
         self._connect()
         self._on_changed()
 
-    def _build_head(self) -> QWidget:
+    def _build_head(self) -> PageHead:
         head = PageHead("Collections", "collections_title")
         self.choice = ComboBox(object_name="collections_choice", accessible="Collection", caption="Collection")
         self.count = Label("", role="meta", tone="muted", object_name="collection_count")
@@ -147,6 +155,7 @@ class CollectionsPage(Page):
         detail.takeOutAsked.connect(self._take_out)
         detail.hideAsked.connect(lambda: desk.inspector.set_open(False))
         theme.themeChanged.connect(self._fit)
+        theme.themeChanged.connect(self._fit_head)
 
     # ---- for the window
 
@@ -210,6 +219,7 @@ class CollectionsPage(Page):
         self.choice.updateGeometry()
         for widget in (self.choice, self.count, self.search_in, self.export, self.more):
             widget.setVisible(view is not None)
+        self._fit_head()
         if view is None:
             self.stack.setCurrentWidget(self.none if self._shelf.known else self.loading)
             self._show_item(None)
@@ -396,6 +406,13 @@ class CollectionsPage(Page):
         made.popup(position)
 
     # ---- layout
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_head()
+
+    def _fit_head(self) -> None:
+        self.head.give_way(self.second_row, (self.search_in, self.export, self.more))
 
     def _fit(self) -> None:
         self.note.setFixedHeight(2 * theme.line("body") + 20)

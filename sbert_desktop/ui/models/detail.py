@@ -142,7 +142,7 @@ class ModelDetail(Panel):
         """Shows a model's facts; ``verified`` says how the last check went."""
         self.title.set_full_text(model.name)
         self.purpose.setText(purpose(model))
-        for key in ("dimension", "pooling"):  # a second reading makes no vectors
+        for key in ("dimension", "pooling"):  # a second look makes no vectors
             self._heads[key].setVisible(model.kind != SECOND)
             self.values[key].setVisible(model.kind != SECOND)
         self.use.setVisible(can_use(model) and self._desk.can("use_model"))

@@ -16,7 +16,7 @@ MULTILINGUAL: Final = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-
 SUGGESTED: Final = (
     ("multilingual", MULTILINGUAL, "50 languages, quick: ask in one, find in another"),
     ("multilingual_large", "intfloat/multilingual-e5-base", "100 languages, better and slower"),
-    ("second", "cross-encoder/ms-marco-MiniLM-L6-v2", "second reading of the first hits, English"),
+    ("second", "cross-encoder/ms-marco-MiniLM-L6-v2", "second look at the first hits, English"),
 )
 CONTACT: Final = ("“Get” contacts huggingface.co and loads the model's files from there. Nothing of yours is sent, "
                   "and the program goes on without the internet afterwards.")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar, cast
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.views import LibraryView, ModelView
@@ -19,7 +20,7 @@ from sbert_desktop.ui.models.get_sheet import GetSheet
 from sbert_desktop.ui.models.getting import Getting
 from sbert_desktop.ui.page import Action, Desk, Page, PageHead, failure_text
 from sbert_desktop.ui.theme import theme
-from sbert_desktop.ui.widgets import Button, EmptyState, Label, Line, SkeletonList, announce
+from sbert_desktop.ui.widgets import Button, EmptyState, FlowLayout, Label, Line, SkeletonList, announce
 
 
 def _model(row: object) -> ModelView:
@@ -54,12 +55,12 @@ COLUMNS = (
     *TAIL,
 )
 SECOND_COLUMNS = (NAME, *TAIL)
-SECOND_WORDS = ("A second reading compares your question with each of the first hits, word by word, and puts the best "
+SECOND_WORDS = ("A second look compares your question with each of the first hits, word by word, and puts the best "
                 "ones first. It takes a moment longer; the first hits are shown at once.")
 
 
 class ModelsPage(Page):
-    """A table of models, below it those for a second reading; the inspector shows the row chosen."""
+    """A table of models, below it those for a second look; the inspector shows the row chosen."""
 
     key: ClassVar[str] = "models"
     title: ClassVar[str] = "Models"
@@ -77,7 +78,14 @@ class ModelsPage(Page):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self._build_head())
+        self.head = self._build_head()
+        column.addWidget(self.head)
+        self.second_row = QWidget()
+        self.second_row.setObjectName("models_second_row")
+        flow = FlowLayout(self.second_row, gap=8)
+        flow.setContentsMargins(16, 0, 16, 12)
+        self.second_row.hide()
+        column.addWidget(self.second_row)
         column.addWidget(Line())
         self.getting = Getting(desk, self._on_added)
         column.addWidget(self.getting)
@@ -134,14 +142,14 @@ class ModelsPage(Page):
         box = QVBoxLayout(self.second_head)
         box.setContentsMargins(16, 24, 16, 8)
         box.setSpacing(4)
-        box.addWidget(Label("Second reading", role="section", object_name="models_second_title"))
+        box.addWidget(Label("Second look", role="section", object_name="models_second_title"))
         box.addWidget(Label(SECOND_WORDS, tone="muted", wrap=True, object_name="models_second_words"))
         self.offer = Button("Get one...", kind="link", object_name="models_second_get",
-                            tip="Offers a model for a second reading, from huggingface.co")
+                            tip="Offers a model for a second look, from huggingface.co")
         self.offer.clicked.connect(lambda: self.get_model("cross-encoder/ms-marco-MiniLM-L6-v2"))
         box.addWidget(self.offer)
         column.addWidget(self.second_head)
-        self.second = Table(SECOND_COLUMNS, object_name="models_second_table", accessible="Models for a second reading",
+        self.second = Table(SECOND_COLUMNS, object_name="models_second_table", accessible="Models for a second look",
                             key=lambda row: _model(row).name)
         column.addWidget(self.second)
         column.addStretch(1)
@@ -343,7 +351,15 @@ class ModelsPage(Page):
             self.detail.show_model(model, view, self._verified.get(model.name, _files_words(model)))
         self._model_state = state
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_head()
+
+    def _fit_head(self) -> None:
+        self.head.give_way(self.second_row, (self.verify, self.from_folder, self.get))
+
     def _fit(self) -> None:
+        self._fit_head()
         # each table is as high as its rows, so that the second stands right below the first
         for table in (self.table, self.second):
             rows = max(1, table.rows_model.rowCount())
