@@ -175,10 +175,11 @@ def test_a_crowded_folder_does_not_hide_the_single_document_of_another(library: 
         assert np.flatnonzero(held.mask).tolist() == [single]
 
 
-def test_select_takes_milliseconds_at_a_hundred_thousand_documents(library: Library) -> None:
+@pytest.mark.parametrize("count", [20_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_select_takes_milliseconds(library: Library, count: int) -> None:
     (folder,) = start(library, Path("/docs"))
     put(library, "/docs/seed.eml", mail("ann", "x", "s"))
-    rows = [(number, f"sha{number}", json.dumps([["from", f"p{number % 300}"]])) for number in range(10, 100_000)]
+    rows = [(number, f"sha{number}", json.dumps([["from", f"p{number % 300}"]])) for number in range(10, count)]
     import sqlite3
     from contextlib import closing
 
@@ -195,7 +196,7 @@ def test_select_takes_milliseconds_at_a_hundred_thousand_documents(library: Libr
         connection.execute("INSERT INTO change(kind, id) VALUES(3, 1)")
         connection.commit()
     snapshot = library.snapshot("fake-1")
-    common = [Filters(folders=("f7",)), Filters(names=("name 77",)), Filters(size_from=5, size_to=80_000),
+    common = [Filters(folders=("f7",)), Filters(names=("name 77",)), Filters(size_from=5, size_to=18_000),
               Filters(senders=("p7",)), Filters(types=("txt",), after=0.0), Filters(attachments=False)]  # fmt: skip
     for filters in common:
         mask = snapshot.select(filters)  # reads what it needs
@@ -209,6 +210,4 @@ def test_select_takes_milliseconds_at_a_hundred_thousand_documents(library: Libr
             snapshot.select(filters)
             times.append(time.process_time() - begin)
         best[filters] = min(times)
-    assert max(best.values()) < 0.02, best  # 10 ms on a machine of its own
-    print({next(name for name in f.__slots__ if getattr(f, name) not in (None, ())): round(t * 1e3, 2)
-           for f, t in best.items()})  # fmt: skip
+    assert max(best.values()) < max(0.005, count / 5_000_000), best  # 5.5 ms at 100,000 on a machine of its own
