@@ -576,7 +576,7 @@ class SearchResults:
     passages: int  # live passages in the library
     embedded: int  # of these, findable by meaning
     candidates: int  # passages that entered the ranking
-    chance: float | None = None  # cosine that the best unrelated passage reaches for this query; None: not known
+    chance: float | None = None  # cosine that the best of the searched passages reaches for an unrelated question
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,13 +44,14 @@ def fold(
         Places in ``passages`` in rising order, at most ``top``, and as many counts.
     """
     folder = _Folder(snapshot)
+    rows = rows_of(snapshot.passage_ids, snapshot.alive, passages)  # all at once: it looks through the whole space
     kept: list[int] = []
     counts: list[int] = []
     end = len(passages)
     start = 0
     while start < end:
         block = slice(start, min(start + _BLOCK, end))
-        for place, twin in folder.twins(passages[block], owners[block]):
+        for place, twin in folder.twins(passages[block], owners[block], rows[block]):
             if twin is not None:
                 if twin < top:
                     counts[twin] += 1
@@ -74,12 +75,14 @@ class _Folder:
         self._known = np.zeros(0, np.bool_)
         self._texts: dict[int, str] = {}
 
-    def twins(self, passages: NDArray[np.int64], owners: NDArray[np.int64]) -> list[tuple[int, int | None]]:
+    def twins(
+        self, passages: NDArray[np.int64], owners: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> list[tuple[int, int | None]]:
         """Gives each passage's place and the number of the earlier, kept one that it repeats, or None."""
         before = len(self._passages)
         all_passages = np.concatenate([self._passages, passages])
         all_owners = np.concatenate([self._owners, owners])
-        vectors, known = self._vectors_of(passages)
+        vectors, known = self._vectors_of(rows)
         all_vectors = np.concatenate([self._vectors, vectors])
         all_known = np.concatenate([self._known, known])
         cosines = vectors @ all_vectors.T
@@ -112,10 +115,9 @@ class _Folder:
         self._vectors, self._known = all_vectors[kept], all_known[kept]
         return found
 
-    def _vectors_of(self, passages: NDArray[np.int64]) -> tuple[Vectors, Mask]:
+    def _vectors_of(self, rows: NDArray[np.int64]) -> tuple[Vectors, Mask]:
         """Gives float32 [m, dimension], zeros where there is no vector, and bool [m] where there is."""
-        rows = rows_of(self._snapshot.passage_ids, self._snapshot.alive, passages)
-        vectors = np.zeros((len(passages), self._vectors.shape[1]), np.float32)
+        vectors = np.zeros((len(rows), self._vectors.shape[1]), np.float32)
         known = rows >= 0
         if known.any():
             vectors[known] = self._snapshot.vectors[rows[known]]
