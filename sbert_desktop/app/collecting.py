@@ -62,11 +62,12 @@ def collect(session: Session, name: str, hits: Sequence[HitView], *, note: str =
     from sbert_desktop.library import KeptPassage
 
     library = session.library
+    records = session.snapshot().fetch([hit.passage_id for hit in hits])
     items = []
     for hit in hits:
         sha256 = library.sha256_of(ContentId(hit.content_id))
         if sha256:
-            title = library.text_of(ContentId(hit.content_id)).title
+            title = records[hit.passage_id].title if hit.passage_id in records else ""
             items.append(KeptPassage(sha256, hit.start, hit.end, hit.text, hit.path, hit.member, title, hit.page, note))
     if hits and not items:
         raise LibraryError("content-gone", "These documents are no longer in the library.", "Search again.")

@@ -83,6 +83,7 @@ class App:
         self._lock = threading.Lock()
         self._history: list[str] = []
         self._asked: tuple[str, float] = ("", 0.0)
+        self._remembering: threading.Timer | None = None
         self._requests: dict[JobId, indexing.IndexRequest] = {}
         self._pages = preview.PageCache()
         self._saved = collecting.SavedSearches(self._session)
@@ -471,6 +472,8 @@ class App:
         with self._lock:
             self._history.clear()
             self._asked = ("", 0.0)
+            if self._remembering is not None:
+                self._remembering.cancel()
         self._jobs.submit("helper", "history", lambda context: self._session.library.clear_history())
 
     # ------------------------------------------------------------- index health
@@ -569,6 +572,9 @@ class App:
         if self._closed:
             return
         self._closed = True
+        with self._lock:
+            if self._remembering is not None:
+                self._remembering.cancel()
         self._flush_history()
         self._live.stop()
         self._jobs.close(timeout)
@@ -659,10 +665,16 @@ class App:
 
     def _remember_later(self, text: str) -> None:
         """A query is remembered once it stood for two seconds, so half-typed ones are not."""
-        asked, since = self._asked
-        if asked and asked != text and time.monotonic() - since >= _HISTORY_AFTER and not text.startswith(asked):
-            self._remember(asked)
-        self._asked = (text, time.monotonic() if text != asked else since)
+        if text == self._asked[0]:
+            return
+        self._asked = (text, time.monotonic())
+        with self._lock:
+            if self._remembering is not None:
+                self._remembering.cancel()
+            self._remembering = threading.Timer(_HISTORY_AFTER, self._remember, (text,)) if text.strip() else None
+            if self._remembering is not None:
+                self._remembering.daemon = True
+                self._remembering.start()
 
     def _remember_now(self) -> None:
         if self._asked[0]:

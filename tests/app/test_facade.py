@@ -188,6 +188,20 @@ def test_history_remembers_what_led_to_opening(app, inbox, folder, monkeypatch):
     assert app.history() == ()
 
 
+def test_history_remembers_a_query_that_stood_and_no_half_typed_one(app, inbox, folder, monkeypatch):
+    from sbert_desktop.app import facade
+
+    monkeypatch.setattr(facade, "_HISTORY_AFTER", 0.5)
+    for typed in ("k", "key", "keys of the"):
+        inbox.result(app.search(Query(typed, mode=Mode.KEYWORD)))
+    job = app.search(Query("keys of the flat", mode=Mode.KEYWORD))
+    library = app._session.library
+    inbox.until(lambda e: isinstance(e, Finished) and e.job_id.startswith("history-") and library.history())
+    assert inbox.finished(job)
+    assert app.history() == ("keys of the flat",)
+    assert library.history() == ("keys of the flat",)
+
+
 def test_sample_library_answers_a_question(app, inbox):
     report = inbox.result(app.add_sample(), timeout=120)
     assert report.documents >= 35
