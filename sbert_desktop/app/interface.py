@@ -252,6 +252,10 @@ class Commands(Protocol):
         """Opens a file with the system's program (kind ``open``): None; programs are revealed instead."""
         ...
 
+    def open_with(self, path: Path, program: Path) -> JobId:
+        """Opens a file with a program that the person chose (kind ``open``): None."""
+        ...
+
     def reveal(self, path: Path) -> JobId:
         """Shows a file in the file manager (kind ``open``): None."""
         ...

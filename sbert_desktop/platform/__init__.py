@@ -1,6 +1,6 @@
 """The few system services that the use cases and the command line need too."""
 
-from sbert_desktop.platform.opening import open_file, reveal
+from sbert_desktop.platform.opening import open_file, open_with, reveal
 from sbert_desktop.platform.power import on_battery
 
-__all__ = ["on_battery", "open_file", "reveal"]
+__all__ = ["on_battery", "open_file", "open_with", "reveal"]

@@ -152,6 +152,28 @@ def open_file(path: Path, page: int | None = None) -> None:
         _start([program, os.fspath(path)], path)
 
 
+def open_with(path: Path, program: Path) -> None:
+    """Opens a document with a program that the person chose.
+
+    Args:
+        path: The file.
+        program: The program's own file; on macOS the ``.app`` folder.
+
+    Raises:
+        PlatformError: ``file-gone``, ``program-unfit`` or ``open-failed``.
+    """
+    if not path.exists():
+        raise PlatformError("file-gone", f"{display_path(path)} is no longer there.", "Check the folder for changes.")
+    if sys.platform == "darwin" and program.suffix == ".app":
+        _start(["open", "-a", str(program), "--", str(path)], path)
+        return
+    if not program.is_file() or not os.access(program, os.X_OK):
+        raise PlatformError(
+            "program-unfit", f"{display_path(program)} is no program that can be started.", "Choose a program."
+        )
+    _start([str(program), str(path)], path)
+
+
 def reveal(path: Path) -> None:
     """Shows a file in the system's file manager, selected where that is possible.
 

@@ -71,6 +71,21 @@ def test_document_is_opened_without_a_shell(tmp_path, started):
     assert started == [["/usr/bin/xdg-open", os.fspath(path)]]
 
 
+def test_a_chosen_program_gets_the_file_without_a_shell(tmp_path, started):
+    path, program = tmp_path / "a; rm -rf $(x).txt", tmp_path / "reader"
+    path.write_text("x")
+    with pytest.raises(PlatformError) as caught:
+        opening.open_with(path, program)
+    assert caught.value.code == "program-unfit"
+    program.write_text("x")
+    program.chmod(0o755)
+    opening.open_with(path, program)
+    assert started == [[os.fspath(program), os.fspath(path)]]
+    with pytest.raises(PlatformError) as caught:
+        opening.open_with(tmp_path / "gone", program)
+    assert caught.value.code == "file-gone"
+
+
 def test_missing_file_is_said(tmp_path, started):
     with pytest.raises(PlatformError) as caught:
         opening.open_file(tmp_path / "gone.txt")

@@ -48,6 +48,10 @@ class FakeSearch:
         self.calls.append(("export_hits", len(view.documents), target))
         return self._job("export", target)
 
+    def open_with(self, path: Path, program: Path) -> JobId:
+        self.calls.append(("open_with", path, program))
+        return self._job("open", None)
+
     def family(self, hit: HitView) -> JobId:
         self.calls.append(("family", hit.passage_id))
         letter = FamilyView((hit.path,) * 4, 3, "Newest of 4; this sentence changed in draft 3")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import DocumentView, HitView
@@ -13,6 +17,8 @@ from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.search.model import title_of
+
+PROGRAMS = {"darwin": Path("/Applications"), "win32": Path("C:/Program Files")}
 
 
 class Files(QObject):
@@ -24,6 +30,7 @@ class Files(QObject):
         super().__init__(parent)
         self._commands = commands
         self._bridge = bridge
+        self._programs = PROGRAMS.get(sys.platform, Path("/usr/bin"))  # where the last one was chosen
 
     def open(self, document: DocumentView, hit: HitView | None) -> None:
         """Opens a document at the hit's page; of what lies in a container, the container."""
@@ -31,6 +38,20 @@ class Files(QObject):
         page = hit.page if hit is not None and not document.member else None
         title = f"{quick_path(document.path.name)}, which holds it" if document.member else title_of(document)
         self._ask(lambda: self._commands.open_file(document.path, page), f"Opening {title}")
+
+    def open_with(self, documents: Sequence[DocumentView], parent: QWidget) -> None:
+        """Asks for a program and opens documents with it."""
+        if not documents:
+            return
+        several = f"{len(documents)} files" if len(documents) > 1 else title_of(documents[0])
+        found, _ = QFileDialog.getOpenFileName(parent, f"Open {several} with", str(self._programs))
+        if not found:
+            return
+        program = Path(found)
+        self._programs = program.parent
+        for document in documents:
+            self._ask(partial(self._commands.open_with, document.path, program),
+                      f"Opening {several} with {quick_path(program.stem)}")
 
     def reveal(self, document: DocumentView) -> None:
         """Shows a document's file in the file manager."""

@@ -69,6 +69,7 @@ class SearchHead(QWidget):
 
     def fit(self) -> None:
         """Follows the size of the text."""
+        self.filters.help_button.setFixedHeight(self.filters.add_button.sizeHint().height())
         self.line.setFixedHeight(self._theme.height(28, role="meta", padding=8))
 
     def parts(self, chips: list[QWidget]) -> list[QWidget]:

@@ -24,7 +24,7 @@ from sbert_desktop.ui.search.head import NEWER_PREFERRED, ORDERS, RECENCY, Searc
 from sbert_desktop.ui.search.inspector import PreviewInspector
 from sbert_desktop.ui.search.model import Kind, ResultModel, title_of
 from sbert_desktop.ui.search.narrowing import Narrowing
-from sbert_desktop.ui.search.result_list import Chosen
+from sbert_desktop.ui.search.result_list import AT_ONCE, Chosen
 from sbert_desktop.ui.search.second_look import OFFERED, SecondLook
 from sbert_desktop.ui.search.session import SearchSession
 from sbert_desktop.ui.search.versions import Versions
@@ -178,6 +178,8 @@ class SearchPage(Panel):
         self.list.judgeWanted.connect(self.deeds.judge)
         self.list.steerWanted.connect(self.deeds.steer)
         self.list.citationWanted.connect(self.deeds.cite)
+        self.list.openWithWanted.connect(
+            lambda: self.files.open_with(self.list.chosen_documents()[:AT_ONCE], self))
         self.list.exportWanted.connect(lambda: self.deeds.export(self))
         self.list.collectWanted.connect(
             lambda: self.collectWanted.emit(tuple(hit for _, hit in self.list.chosen())))
@@ -249,7 +251,8 @@ class SearchPage(Panel):
         make("search_forget", "Clear recent searches", "", self._clear_history)
         row = self.list.row
         for command, actions in (("judge", (row.relevant, row.not_relevant)), ("export_hits", (row.export,)),
-                                 ("collect", (row.collect,)), ("parse", (row.more, row.less, row.unfold))):
+                                 ("collect", (row.collect,)), ("open_with", (row.open_with,)),
+                                 ("parse", (row.more, row.less, row.unfold))):
             if not self._can(command):
                 row.leave_out(*actions)
         self.inspector.set_judging(self._can("judge"))

@@ -166,10 +166,7 @@ class SortBox(ComboBox):
     """A flat choice as wide as its value, so that the chevron stands beside the words."""
 
     def sizeHint(self) -> QSize:
-        hint = super().sizeHint()
-        texts = [self.itemText(number) for number in range(self.count())] or [""]
-        metrics = theme.metrics("meta_medium")
-        widest = max(theme.metrics("meta_strong").horizontalAdvance(text) for text in texts)
-        return QSize(hint.width() - widest + metrics.horizontalAdvance(self.currentText()) + 2, hint.height())
+        words = theme.metrics("meta_medium").horizontalAdvance(self.currentText())
+        return QSize(10 + words + 2 + 6 + 16 + 8, super().sizeHint().height())
 
     minimumSizeHint = sizeHint

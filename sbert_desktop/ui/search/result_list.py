@@ -37,6 +37,7 @@ class ResultList(QListView):
     judgeWanted = Signal(str)  # "relevant", "not relevant" or "" for the chosen hits
     steerWanted = Signal(int)  # +1 more, -1 less like the chosen hits
     exportWanted = Signal()
+    openWithWanted = Signal()
     citationWanted = Signal()
     collectWanted = Signal()
     chosenChanged = Signal(int)  # how many rows are chosen

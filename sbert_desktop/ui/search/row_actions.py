@@ -26,6 +26,7 @@ class RowActions:
         self._icons: list[tuple[QAction, str]] = []
         make = self._make
         self.open = make("search_open", "Open", "open", ["Return", "Enter"], view.open_current)
+        self.open_with = make("search_open_with", "Open with…", "open", ["Ctrl+Shift+O"], view.openWithWanted.emit)
         self.reveal = make("search_reveal", "Show in folder", "reveal", ["Ctrl+Return", "Ctrl+Enter"],
                            view.reveal_current)
         self.copy_path = make("search_copy_path", "Copy path", "copy", ["Ctrl+C"], view.copy_path)
@@ -106,7 +107,7 @@ class RowActions:
         self.expand.setEnabled(model.is_open(index.row()) or model.more_at(index.row()) > 0)
         self.unfold.setEnabled(model.folded_at(index.row()) > 0)
         away = all(document.state == "gone" for document in documents)
-        for action in (self.open, self.reveal):
+        for action in (self.open, self.open_with, self.reveal):
             action.setEnabled(not away)
 
     def _enable_all(self) -> None:

@@ -193,6 +193,8 @@ class SearchSession(QObject):
         self._debounce.stop()
         self._similar, self._like = path, text
         self._top = FIRST_DOCUMENTS
+        self._steer, self._fold = (), True
+        self.steered.emit()
         if path is None and not text and not self._text.strip():
             self._clear()
         else:

@@ -13,7 +13,7 @@ from sbert_desktop.domain import Mode
 from sbert_desktop.ui.search.model import score_words
 from sbert_desktop.ui.search.text import collapse, count_words, ordinal
 from sbert_desktop.ui.theme import Theme
-from sbert_desktop.ui.widgets import Button, ElidedLabel, IconButton, Label, ScoreBar, plain_tip
+from sbert_desktop.ui.widgets import Button, IconButton, Label, ScoreBar, plain_tip
 
 
 class FoundWords(QWidget):
@@ -138,7 +138,7 @@ class WhyPanel(QWidget):
         grid.addLayout(bar, 0, 2)
         grid.addWidget(self.found, 1, 2)
         column.addLayout(grid)
-        self.family = ElidedLabel("", role="meta", object_name="why_family")
+        self.family = Label("", role="meta", wrap=True, object_name="why_family")
         self.family.hide()
         column.addWidget(self.family)
         self.details = Label("", role="meta", tone="muted", wrap=True, object_name="why_details")
@@ -146,7 +146,11 @@ class WhyPanel(QWidget):
         column.addWidget(self.details)
         self.details_button = Button("All parts of the score", kind="link", size="small", object_name="why_more")
         self.details_button.clicked.connect(self._toggle_details)
-        column.addWidget(self.details_button)
+        link = QHBoxLayout()
+        link.setContentsMargins(-5, 0, 0, 0)  # the text of a link stands within its own padding
+        link.addWidget(self.details_button)
+        link.addStretch(1)
+        column.addLayout(link)
         self._weights = (40, 0.0)
         self._judging = True
 
@@ -176,7 +180,7 @@ class WhyPanel(QWidget):
 
     def set_family(self, words: str) -> None:
         """Says which version of a document this is; "" for the only one."""
-        self.family.set_full_text(words)
+        self.family.setText(words)
         self.family.setVisible(bool(words))
 
     def _toggle_details(self) -> None:

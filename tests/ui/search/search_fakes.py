@@ -221,6 +221,10 @@ class FakeCommands:
         self.calls.append(("export_hits", view, target))
         return self._done("export", target)
 
+    def open_with(self, path: Path, program: Path) -> JobId:
+        self.calls.append(("open_with", path, program))
+        return self._done("open")
+
     def family(self, hit: HitView) -> JobId:
         self.calls.append(("family", hit.passage_id))
         return self._done("family", FamilyView((hit.path, hit.path), 1, "Newest of 2") if hit.page == 9 else None)

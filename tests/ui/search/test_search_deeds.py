@@ -127,6 +127,20 @@ def test_results_are_exported_all_or_the_chosen_ones(
     assert len(commands.named("export_hits")) == 2
 
 
+def test_a_program_can_be_chosen_to_open_files_with(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(qtbot, page)
+    page.list.choose(0)
+    QTest.keyClick(page.list, Qt.Key.Key_Down, SHIFT)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *a, **k: ("/usr/bin/reader", ""))
+    with qtbot.waitSignal(page.statusMessage) as said:
+        page.list.row.open_with.trigger()
+    assert said.args == ["Opening 2 files with reader"]
+    assert commands.named("open_with") == [
+        ("open_with", each.path, Path("/usr/bin/reader")) for each in tenancy()[:2]]
+
+
 def test_why_gives_all_parts_of_the_score_on_demand(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:
     told = replace(hit("deposit", score=0.7, page=9), rerank=0.93, folded=2)
     commands.answer = view([document("a.pdf", [told])], chance=0.41)
@@ -140,7 +154,7 @@ def test_why_gives_all_parts_of_the_score_on_demand(qtbot: QtBot, page: SearchPa
         "Cosine 0.700 (chance reaches 0.41)", "Weight of the words found (BM25) 4.20", "Second look 0.930",
         "2 further passages say nearly the same"]
     assert "Newer documents raised by up to 30 %" in parts_of(told, None, 40, 0.3)
-    qtbot.waitUntil(lambda: why.family.full_text() == "Newest of 2", timeout=3000)
+    qtbot.waitUntil(lambda: why.family.text() == "Newest of 2", timeout=3000)
     why.details_button.click()
     assert not why.details.isVisible()
 

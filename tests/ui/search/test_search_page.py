@@ -462,8 +462,8 @@ def test_the_menu_of_a_row_offers_everything_with_its_keys(qtbot: QtBot, page: S
     page.list.choose(0)
     menu = page.list.make_menu()
     texts = {action.text(): action.shortcut().toString() for action in menu.actions() if action.text()}
-    assert list(texts) == ["Open", "Show in folder", "Copy path", "Copy passage", "Copy as citation", "Export…",
-                           "Add to a collection…", "This is what I meant", "This is not what I meant",
+    assert list(texts) == ["Open", "Open with…", "Show in folder", "Copy path", "Copy passage", "Copy as citation",
+                           "Export…", "Add to a collection…", "This is what I meant", "This is not what I meant",
                            "More like this", "Less like this", "Find similar documents",
                            "Show passages that say nearly the same", "Show or hide further passages",
                            "Show or hide the preview"]
