@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, cast
@@ -26,6 +25,7 @@ from sbert_desktop.ui.collections.frame import ShelfFrame
 from sbert_desktop.ui.drop import DropOverlay, local_paths
 from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.page import Action, Desk, Inspector, Page, failure_text
+from sbert_desktop.ui.pages import PAGES, PageSpec
 from sbert_desktop.ui.rail import Rail
 from sbert_desktop.ui.status_bar import StatusBar
 from sbert_desktop.ui.theme import theme
@@ -36,32 +36,6 @@ PRODUCT: Final = "SBERT Desktop"
 RAIL_COLLAPSES: Final = 1180
 INSPECTOR_FOLDS: Final = 1060
 INSPECTOR_WIDTH: Final = 392
-
-
-@dataclass(frozen=True, slots=True)
-class PageSpec:
-    """A page of the window: its words for the rail, and the class that is imported when needed.
-
-    ``needs``: a command without which the page is left out.
-    """
-
-    key: str
-    title: str
-    icon: str
-    module: str
-    class_name: str
-    foot: bool = False
-    needs: str = ""
-
-
-PAGES: Final = (
-    PageSpec("search", "Search", "search", "sbert_desktop.ui.search_entry", "SearchEntry"),
-    PageSpec("models", "Models", "models", "sbert_desktop.ui.models.page", "ModelsPage"),
-    PageSpec("library", "Library", "library", "sbert_desktop.ui.library.page", "LibraryPage"),
-    PageSpec("settings", "Settings", "settings", "sbert_desktop.ui.settings_page", "SettingsPage", foot=True),
-    PageSpec("collections", "Collections", "collection", "sbert_desktop.ui.collections.page", "CollectionsPage",
-             needs="collections"),
-)
 
 
 class MainWindow(QWidget):

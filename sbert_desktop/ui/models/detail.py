@@ -151,7 +151,9 @@ class ModelDetail(Panel):
         self.remove.setVisible(can_remove(model) and self._desk.can("remove_model"))
         self.foot.setVisible(self.use.isVisibleTo(self.foot) or self.remove.isVisibleTo(self.foot))
         self.place.set_full_text(short_path(model.path))
+        bad = model.state in ("refused", "missing")
         self.note.setVisible(bool(model.note))
+        self.note.set_fill("danger_soft" if bad else "hover")  # a note may say that all is well
         self.note_text.setText(model.note)
         self.values["dimension"].setText(words.count(model.dimension))
         self.values["tokens"].setText(f"{words.count(model.max_tokens)}, about "
@@ -164,7 +166,6 @@ class ModelDetail(Panel):
         where = ", ".join(part for part in (library.device, library.precision) if part) if library is not None else ""
         self.values["device"].setText((where or "being prepared") if runs else "not in use")
         self.values["files"].setText(verified)
-        bad = model.state in ("refused", "missing")
         theme.set_tone(self.values["files"], "danger" if bad else "good" if verified.startswith("Verified") else "text")
         self.checksum.set_full_text(model.sha256)
 

@@ -203,6 +203,11 @@ class Card(QFrame):
         super().__init__(parent)
         self._card_fill, self._card_edge = fill, edge
 
+    def set_fill(self, fill: str) -> None:
+        """Changes the token of the fill."""
+        self._card_fill = fill
+        self.update()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         paint_box(QPainter(self), self.rect(), self._card_fill, self._card_edge)
 
