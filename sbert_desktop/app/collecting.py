@@ -182,32 +182,33 @@ class SavedSearches:
         self._session = session
         self._counted: dict[str, _Counted] = {}
         self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
-        self._texts: dict[str, str] = {}
+        self._names: dict[tuple[str, Filters], str] = {}
         self._lock = threading.Lock()
 
     def list(self) -> tuple[SavedSearchView, ...]:
         """Lists them, newest first, with how many passages were indexed since that match."""
         records = self._session.library.saved_searches()
         snapshot = self._session.snapshot() if records else None
-        views = []
+        views, names = [], {}
         for record in records:
             query = unpack_query(record.query)
+            names[(query.text, query.filters)] = record.name
             fresh = self._fresh(snapshot, record, query) if snapshot is not None else 0
             views.append(SavedSearchView(record.name, query.text, query.mode, record.saved, fresh))
         with self._lock:
-            self._texts = {view.text: view.name for view in views}
+            self._names = names
         return tuple(views)
 
-    def has_fresh(self, text: str) -> bool:
+    def has_fresh(self, query: Query) -> bool:
         """Says whether a query is a saved one for which something was fresh when they were listed; never waits."""
         with self._lock:
-            counted = self._counted.get(self._texts.get(text, ""))
+            counted = self._counted.get(self._names.get((query.text, query.filters), ""))
             return counted is not None and counted.fresh > 0
 
-    def looked_at(self, text: str) -> tuple[SavedSearchView, ...]:
+    def looked_at(self, query: Query) -> tuple[SavedSearchView, ...]:
         """Notes that the person sees what a saved search finds; gives the new list."""
         with self._lock:
-            name = self._texts.get(text)
+            name = self._names.get((query.text, query.filters))
         if name is not None and not self._session.library.read_only:
             self._session.library.mark_seen(name)
         return self.list()

@@ -1,9 +1,10 @@
 """``App``: the commands of the window on lanes; nothing here waits in the caller's thread.
 
-Six lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
+Seven lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
 *viewer* (previews, opening files: a page that takes seconds must not hold up a search),
 *helper* (state, lists, estimates), *errand* (waits for small changes, which whoever holds the writer
-does between two steps) and *study* (what reads for long: the quotations of a draft). See docs/adr/0008-lanes.md.
+does between two steps), *study* (what reads for long: the quotations of a draft) and *models* (adding
+one). See docs/adr/0008-lanes.md.
 """
 
 from __future__ import annotations
@@ -306,7 +307,7 @@ class App:
         self._session.hold_bulk(_TYPING_SECONDS)
         context.check()
         context.partial(view)
-        self._look_at_saved(query.text)
+        self._look_at_saved(query)
         again = self._read_again(found, context)
         if again is not found:
             view = searching.show(self._session, again, on_stale=self._live.stale)
@@ -320,10 +321,10 @@ class App:
             spans.update(marks.spans)
         return marking.with_marks(view, Marks(spans))
 
-    def _look_at_saved(self, text: str) -> None:
+    def _look_at_saved(self, query: Query) -> None:
         """What is fresh for a saved search is seen now: its dot goes out."""
-        if self._saved.has_fresh(text):
-            self._jobs.submit("errand", "saved", lambda context: self._saved.looked_at(text))
+        if self._saved.has_fresh(query):
+            self._jobs.submit("errand", "saved", lambda context: self._saved.looked_at(query))
 
     def _read_again(self, found: searching.Found, context: JobContext) -> searching.Found:
         """Gives the answer in the cross-encoder's order; as it is where none is in use, or where it fails."""
