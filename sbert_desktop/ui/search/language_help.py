@@ -22,12 +22,14 @@ LINES: tuple[tuple[str, str], ...] = (
     ('in:"Flat 14"', "in one of your collections"),
 )
 
+WIDTH = 600
+
 
 class LanguageHelp(Sheet):
     """Ten lines; nothing that is typed is wrong, so there is nothing more to learn."""
 
     def __init__(self, host: QWidget) -> None:
-        super().__init__(host, width=560)
+        super().__init__(host, width=WIDTH)
         name(self, "search_language_sheet", "How to search")
         self.column.addWidget(Label("How to search", role="page_title"))
         self.column.addWidget(Label("Type what you remember. These make it narrower, in any order:", tone="muted",
@@ -64,9 +66,11 @@ class LanguageHelp(Sheet):
         """Shows the sheet as high as its lines need, if the window is."""
         host = self.parentWidget()
         assert host is not None
-        width = min(560 * (100 + max(0, theme.text_scale - 100) // 2) // 100, host.width() - 48) - 48 - 16
+        width = min(WIDTH * (100 + max(0, theme.text_scale - 100) // 2) // 100, host.width() - 48) - 48 - 8
         needed = self._rows.layout().heightForWidth(width) + 8
-        self._area.setMinimumHeight(min(needed, max(160, host.height() - 260)))
+        around = 148 + theme.text_scale * 14 // 10  # title, sentence, button and margins
+        self._area.setMinimumHeight(min(needed, max(96, host.height() - around)))
+        self._area.setMaximumHeight(max(needed, self._area.minimumHeight()))
         super().open()
 
     def first_focus(self) -> QWidget:

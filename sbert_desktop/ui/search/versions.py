@@ -57,6 +57,7 @@ class Versions(QObject):
         if event.outcome is not Outcome.DONE:
             return
         words = one_line(event.result.words) if isinstance(event.result, FamilyView) else ""
+        words = words[:1].upper() + words[1:]
         if len(self._known) >= KEPT:
             self._known.clear()
         self._known[hit.passage_id] = words
