@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -40,6 +40,25 @@ def no_launch() -> Callable[..., FakeChild]:
         raise AssertionError(f"a child was launched: {kind}")
 
     return launch
+
+
+@pytest.fixture(scope="session")
+def shared_launch() -> Iterator[Callable[..., object]]:
+    """Gives one torch child for all small models: importing torch and transformers is most of what each would cost."""
+    from sbert_desktop.jobs import spawn_child
+
+    child = spawn_child("torch")
+
+    class Shared:
+        def request(
+            self, header: Mapping[str, object], payload: bytes = b"", *, timeout: float | None = None
+        ) -> tuple[dict[str, object], bytes]:
+            return child.request(header, payload, timeout=timeout)
+
+        def close(self) -> None: ...
+
+    yield lambda kind: Shared()
+    child.close()
 
 
 class FakeChild:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 
 from sbert_desktop.encoder import models, open_cross_encoder, open_encoder
 from sbert_desktop.errors import Cancelled, EncoderError, JobError
-from sbert_desktop.jobs import spawn_child
 
 pytestmark = [pytest.mark.model, pytest.mark.xdist_group("architectures"), pytest.mark.timeout(300)]
 pytest.importorskip("torch")
@@ -27,26 +25,6 @@ QUERIES = ["when is the invoice due", "", "Grüße aus Köln " * 30]
 ACTIVATIONS = {"Bert": "torch.nn.modules.linear.Identity", "Roberta": "torch.nn.modules.activation.Sigmoid"}
 
 
-@pytest.fixture(scope="module")
-def child() -> Iterator:
-    opened = spawn_child("torch")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def launch(child):
-    """Gives one child for all models."""
-
-    class Shared:
-        def request(self, header, payload=b"", *, timeout=None):
-            return child.request(header, payload, timeout=timeout)
-
-        def close(self) -> None: ...
-
-    return lambda kind: Shared()
-
-
 @pytest.fixture(scope="module", params=sorted(ACTIVATIONS))
 def scorer(request, model_dir: Path, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("scorers") / request.param
@@ -59,13 +37,13 @@ def scorer(request, model_dir: Path, tmp_path_factory) -> Path:
     return folder
 
 
-def test_scores_are_those_of_sentence_transformers(scorer: Path, launch) -> None:
+def test_scores_are_those_of_sentence_transformers(scorer: Path, shared_launch) -> None:
     from sentence_transformers import CrossEncoder
 
     theirs = CrossEncoder(str(scorer), device="cpu")
-    ours = open_cross_encoder(scorer, launch=launch)
+    ours = open_cross_encoder(scorer, launch=shared_launch)
     assert models.describe(scorer).kind == "cross-encoder"
-    for query, texts in zip(QUERIES, (made.TEXTS, made.TEXTS[:40], made.TEXTS[:40]), strict=True):
+    for query, texts in zip(QUERIES, (made.TEXTS[:120], made.TEXTS[:30], made.TEXTS[:30]), strict=True):
         expected = theirs.predict([(query, text) for text in texts], show_progress_bar=False)
         assert expected.std() > 0.01
         np.testing.assert_allclose(ours.score(query, texts), expected, atol=1e-4)
