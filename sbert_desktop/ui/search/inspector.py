@@ -92,7 +92,7 @@ class PreviewInspector(Panel):
         column.addWidget(Line(parent=self))
         tools = self.tools = PreviewTools(self._theme, self)
         self.page_label, self.previous_page, self.next_page = tools.page_label, tools.previous_page, tools.next_page
-        self.previous_hit, self.next_hit = tools.previous_hit, tools.next_hit
+        self.hit_label, self.previous_hit, self.next_hit = tools.hit_label, tools.previous_hit, tools.next_hit
         self.zoom_out, self.zoom_in, self.zoom_fit = tools.zoom_out, tools.zoom_in, tools.zoom_fit
         self.previous_page.clicked.connect(lambda: self.turn_page(-1))
         self.next_page.clicked.connect(lambda: self.turn_page(1))
