@@ -128,8 +128,10 @@ def _steered(
 
 def _vectors_of(snapshot: Snapshot, passages: Sequence[int]) -> NDArray[np.float32]:
     """Gives the vectors of passages, float32 [n, dimension]; those without a live one are left out."""
-    rows = np.flatnonzero(np.isin(snapshot.passage_ids, list(passages)) & snapshot.alive) if passages else []
-    return np.asarray(snapshot.vectors[rows], np.float32) if len(rows) else np.zeros((0, 0), np.float32)
+    if not passages:
+        return np.zeros((0, 0), np.float32)
+    rows = np.flatnonzero(np.isin(snapshot.passage_ids, list(passages)) & snapshot.alive)
+    return np.asarray(snapshot.vectors[rows], np.float32)
 
 
 def parse_query(session: Session, text: str) -> Parsed:
