@@ -13,7 +13,7 @@ from sbert_desktop.errors import Cancelled, SbertDesktopError
 
 _STORE_AHEAD = 256
 _CHARACTERS_AHEAD = 6_000_000
-"""Text that may wait to be stored: parts of a huge file have 4 MB each, and a queue full of them would be a gigabyte."""
+"""Text that may wait to be stored: parts of a huge file have 4 MB each; a queue full of them would be a gigabyte."""
 _FILES_PER_CHILD = 4
 
 

@@ -420,7 +420,8 @@ class PageHead(QWidget):
         assert flow is not None
         needed = 2 * 16 + sum(button.sizeHint().width() + 12 for button in buttons if not button.isHidden())
         for at in range(self.row.count()):
-            widget = self.row.itemAt(at).widget()
+            item = self.row.itemAt(at)
+            widget = item.widget() if item is not None else None
             if widget is not None and widget not in buttons and not widget.isHidden():
                 needed += widget.sizeHint().width() + 12
         wide = self.width() >= needed

@@ -226,8 +226,11 @@ class ShelfFrame(QObject):
     def _rename_saved(self, view: SavedSearchView, text: str) -> None:
         if text != view.name:
             commands = self._desk.commands
-            self._desk.start(commands.save_search(text, Query(text=view.text, mode=view.mode)),
-                             lambda _: self._desk.start(commands.remove_saved(view.name)))
+
+            def forget(_saved: object) -> None:
+                self._desk.start(commands.remove_saved(view.name))
+
+            self._desk.start(commands.save_search(text, Query(text=view.text, mode=view.mode)), forget)
 
     def remove_saved(self, own: str) -> None:
         """Forgets a saved search."""

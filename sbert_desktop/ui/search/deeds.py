@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -64,10 +65,10 @@ class Deeds(QObject):
                 self.said.emit(str(error))
                 continue
             shown[hit.passage_id] = verdict
-            self._bridge.watch(job, on_finished=lambda event, hit=hit: self._on_kept(event, hit))
+            self._bridge.watch(job, on_finished=partial(self._on_kept, hit))
         self._show(shown)
 
-    def _on_kept(self, event: Finished, hit: HitView) -> None:
+    def _on_kept(self, hit: HitView, event: Finished) -> None:
         if event.outcome is Outcome.FAILED and event.failure is not None:
             self._show({hit.passage_id: hit.judged})  # what was shown is not so
             self.said.emit(f"{event.failure.message} {event.failure.hint}".strip())

@@ -103,10 +103,10 @@ class PreviewInspector(Panel):
         self.zoom_fit.clicked.connect(lambda: self._zoom(0))
         tools.find_button.clicked.connect(self.open_find)
         column.addWidget(self.tools)
-        self.find = FindBar(self._theme, self)
-        self.find.wanted.connect(self._find)
-        self.find.closed.connect(self.close_find)
-        column.addWidget(self.find)
+        self.find_bar = FindBar(self._theme, self)
+        self.find_bar.wanted.connect(self._find)
+        self.find_bar.closed.connect(self.close_find)
+        column.addWidget(self.find_bar)
         self._tools_line = Line(parent=self)
         column.addWidget(self._tools_line)
         self.stack = QStackedWidget(self)
@@ -139,8 +139,8 @@ class PreviewInspector(Panel):
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(lambda _=False, slot=slot: slot())
             self.addAction(action)
-        order = [self.more_button, self.hide_button, *self.tools.buttons(), self.find.box.edit, self.find.previous,
-                 self.find.next, self.find.close_button, self.page_view, self.text_view, *self.why.controls(),
+        order = [self.more_button, self.hide_button, *self.tools.buttons(), self.find_bar.box.edit, self.find_bar.previous,
+                 self.find_bar.next, self.find_bar.close_button, self.page_view, self.text_view, *self.why.controls(),
                  self.open_button, self.reveal_button, self.copy_path_button, self.copy_button, self.similar_button]
         for first, second in itertools.pairwise(order):
             QWidget.setTabOrder(first, second)
@@ -364,23 +364,23 @@ class PreviewInspector(Panel):
         text = self.stack.currentWidget() is self.text_view
         self.tools.find_button.setVisible(text)
         if not text:
-            self.find.hide()
+            self.find_bar.hide()
 
     def open_find(self) -> None:
         """Opens the line that finds words in the text; a picture of a page has none to find."""
         if self.stack.currentWidget() is self.text_view:
-            self.find.open()
+            self.find_bar.open()
         elif self._hit is not None:
             self.statusMessage.emit("Words can be found in texts, not in the picture of a page")
 
     def close_find(self) -> None:
         """Closes it and goes back to the text."""
-        self.find.hide()
+        self.find_bar.hide()
         self.text_view.find_words("", 0)
         self.text_view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _find(self, words: str, step: int) -> None:
-        self.find.show_count(*self.text_view.find_words(words, step))
+        self.find_bar.show_count(*self.text_view.find_words(words, step))
 
     def turn_page(self, step: int) -> None:
         """Shows the next or previous page of the document."""

@@ -67,7 +67,9 @@ class LanguageHelp(Sheet):
         host = self.parentWidget()
         assert host is not None
         width = min(WIDTH * (100 + max(0, theme.text_scale - 100) // 2) // 100, host.width() - 48) - 48 - 8
-        needed = self._rows.layout().heightForWidth(width) + 8
+        layout = self._rows.layout()
+        assert layout is not None
+        needed = layout.heightForWidth(width) + 8
         around = 148 + theme.text_scale * 14 // 10  # title, sentence, button and margins
         self._area.setMinimumHeight(min(needed, max(96, host.height() - around)))
         self._area.setMaximumHeight(max(needed, self._area.minimumHeight()))

@@ -186,7 +186,7 @@ class SearchPage(Panel):
         self.list.chosenChanged.connect(self._on_chosen)
         self.deeds.said.connect(self.statusMessage)
         self.deeds.undoOffered.connect(self.undoOffered)
-        self.deeds.judged.connect(lambda verdicts: self._preview.start())
+        self.deeds.judged.connect(self._on_judged)
         inspector = self.inspector
         inspector.openWanted.connect(self.files.open)
         inspector.revealWanted.connect(self.files.reveal)
@@ -446,6 +446,9 @@ class SearchPage(Panel):
 
     # ---- current result -------------------------------------------------------------------
     def _on_current(self, document: DocumentView | None, hit: HitView | None) -> None:
+        self._preview.start()
+
+    def _on_judged(self, verdicts: object) -> None:
         self._preview.start()
 
     def _show_preview(self) -> None:

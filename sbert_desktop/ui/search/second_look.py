@@ -11,7 +11,7 @@ from sbert_desktop.ui.search.head import SearchHead
 from sbert_desktop.ui.search.session import READ_AGAIN, SearchSession
 from sbert_desktop.ui.widgets import plain_tip
 
-OFFERED = "cross-encoder/ms-marco-MiniLM-L-6-v2"
+OFFERED = "cross-encoder/ms-marco-MiniLM-L6-v2"
 """Offered where none is installed. Source: the model most often used with sentence-transformers' CrossEncoder."""
 
 
