@@ -139,8 +139,9 @@ class PreviewInspector(Panel):
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(lambda _=False, slot=slot: slot())
             self.addAction(action)
-        order = [self.more_button, self.hide_button, *self.tools.buttons(), self.find_bar.box.edit, self.find_bar.previous,
-                 self.find_bar.next, self.find_bar.close_button, self.page_view, self.text_view, *self.why.controls(),
+        bar = self.find_bar
+        order = [self.more_button, self.hide_button, *self.tools.buttons(), bar.box.edit, bar.previous,
+                 bar.next, bar.close_button, self.page_view, self.text_view, *self.why.controls(),
                  self.open_button, self.reveal_button, self.copy_path_button, self.copy_button, self.similar_button]
         for first, second in itertools.pairwise(order):
             QWidget.setTabOrder(first, second)

@@ -167,7 +167,7 @@ def test_words_are_found_in_the_text_and_by_keys(qtbot: QtBot, page: SearchPage,
 
     commands.previews = preview
     answer(qtbot, page)
-    tools, find = page.inspector.tools, page.inspector.find
+    tools, find = page.inspector.tools, page.inspector.find_bar
     qtbot.waitUntil(lambda: page.inspector.stack.currentWidget() is page.inspector.text_view, timeout=3000)
     assert tools.find_button.isVisible()
     QTest.keyClick(page.list, Qt.Key.Key_F, CONTROL)
