@@ -95,10 +95,13 @@ def run_tests(arguments: Sequence[str]) -> int:
     """Runs ruff, mypy and, last, so that its closing line ends the output, pytest."""
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONUNBUFFERED": "1"}
     failed = []
+    cores = os.cpu_count() or 1
+    # the whole suite is shared out over cores; a chosen part runs as pytest would run it
+    shared = ["-n", str(min(4, cores))] if cores > 1 and not arguments else []
     for name, call in (
         ("ruff", ["-m", "ruff", "check", "--output-format", "concise", "."]),
         ("mypy", ["-m", "mypy"]),
-        ("pytest", ["-m", "pytest", *arguments]),
+        ("pytest", ["-m", "pytest", *shared, *arguments]),
     ):
         say(f"{name} ...")
         status = subprocess.call([str(PYTHON), *call], cwd=ROOT, env=environment)

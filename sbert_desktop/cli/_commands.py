@@ -228,6 +228,7 @@ def _query(session: Session, options: argparse.Namespace) -> Query:
         by=options.by,
         words_weight=weight,
         rerank=depth if options.rerank else 0,
+        fold=options.fold,  # a script wants every file named; the window shows the folded ones on request
         filters=Filters(
             folder=Path(os.path.realpath(options.folder.expanduser())) if options.folder else None,
             types=tuple(kind.lower().lstrip(".") for kind in options.type),

@@ -203,6 +203,9 @@ def _search_options(search: argparse.ArgumentParser) -> None:
         "--rerank", action="store_true", help="let the cross-encoder in use read the best passages again"
     )
     search.add_argument(
+        "--fold", action="store_true", help="name documents that say nearly the same only once, with a count"
+    )
+    search.add_argument(
         "--words-weight",
         type=_weight,
         default=None,

@@ -81,7 +81,7 @@ def test_every_key_phrase_of_the_tour_is_found_by_words_in_window_and_command_li
         app.connect(inbox.post)
         inbox.result(app.add_folders([shared_data / "tour"]), timeout=200)
         for name, phrase in wanted:
-            view = inbox.result(app.search(Query(phrase, mode=Mode.KEYWORD, top=20)))
+            view = inbox.result(app.search(Query(phrase, mode=Mode.KEYWORD, top=20, fold=False)))
             if shared_data / "tour" / name not in [path for d in view.documents for path in d.paths]:
                 missed.append(("window", name, phrase))
     finally:
