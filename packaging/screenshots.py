@@ -223,7 +223,7 @@ class Camera:
         page.list.choose(number)
         self.settle(0.9)
         page.inspector.open_find()
-        page.inspector.find.box.set_text("deposit")
+        page.inspector.find_bar.box.set_text("deposit")
         self.settle(0.2)
         self.take("02-search-find")
         page.inspector.close_find()
