@@ -104,7 +104,7 @@ def test_inside_a_child_only_our_own_code_starts_programs_and_nothing_looks_for_
     done = in_a_child("print(_programs.run(['/bin/echo', 'ran'], timeout=10).output)\n"
                       "import subprocess, resource, socket\n"
                       "from sbert_desktop.extraction._limits import own_files\n"
-                      "for call in (lambda: subprocess.run(['/bin/echo']), lambda: open('/tmp/never', 'w'),\n"
+                      "for call in (lambda: subprocess.run(['/bin/echo']), lambda: open('never', 'w'),\n"
                       "             lambda: resource.setrlimit(resource.RLIMIT_AS, (-1, -1))):\n"
                       "    try: call()\n"
                       "    except PermissionError: print('refused')\n"
