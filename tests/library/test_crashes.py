@@ -37,7 +37,11 @@ class Truth:
             if words[:1] == ["begin"]:
                 begun.setdefault(words[2], []).append(words[3] if words[1] == "put" else None)
             elif words[:1] in (["put"], ["gone"]):
-                begun.pop(words[1], None)
+                # the last of these lines may be torn: what was begun after this one on the same path stays open
+                if len(begun.get(words[1], [])) > 1:
+                    begun[words[1]].pop(0)
+                else:
+                    begun.pop(words[1], None)
                 if words[0] == "put":
                     self.files[words[1]] = words[2]
                 else:
