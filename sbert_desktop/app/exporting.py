@@ -213,7 +213,7 @@ def _csv(rows: Sequence[Row], line_end: str) -> str:
         fields = row_fields(row)
         # Numbers are ours; a minus sign before one is no formula.
         writer.writerow(
-            "" if value is None else _harmless(value) if isinstance(value, str) else value
+            "" if value is None else harmless(value) if isinstance(value, str) else value
             for value in (fields.get(name, "") for name in _COLUMNS)
         )
     return out.getvalue()
@@ -327,5 +327,6 @@ def _day(date: float | None) -> str:
         return ""
 
 
-def _harmless(cell: str) -> str:
+def harmless(cell: str) -> str:
+    """Gives a cell that no spreadsheet takes for a formula."""
     return f"'{cell}" if cell.startswith(_FORMULA) else cell

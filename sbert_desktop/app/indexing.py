@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sbert_desktop.app.asking import find_programs
+from sbert_desktop.app.chance import prepare_chance
 from sbert_desktop.app.checking import Findings, Looking, check_place, look, skip_interrupted
 from sbert_desktop.app.embedding import Embedding
 from sbert_desktop.app.feeding import END, NOTHING, Feeder, Item, read_through_pool
@@ -246,6 +247,9 @@ class _Run:
         self._encode_all(writer)
         writer.commit()
         self._embedding.build_index()
+        encoder = self._session.ready_encoder()
+        if encoder is not None and self._report.tally.encoded:  # so that the first answer has the line of chance, too
+            prepare_chance(self._session, encoder, self._context)
         for found in work:
             if found.whole and not found.offline:
                 writer.set_scanned(found.record.id, time.time())

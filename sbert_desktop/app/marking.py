@@ -62,7 +62,8 @@ def mark_some(
         if context is not None:
             context.check()
         yield _mark(encoder, query, wanted[start : start + at_once])
-    prepare_chance(session, encoder, context)  # everything is shown: the next answer has the line
+    if context is not None:  # everything is shown: the next answer has the line; a command would only end later
+        prepare_chance(session, encoder, context)
 
 
 def _mark(encoder: Encoder, query: NDArray[np.float32], hits: Sequence[HitView]) -> Marks:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from sbert_desktop.app import exporting
 from sbert_desktop.app.asking import ask_for_file
 from sbert_desktop.app.embedding import Cutter
 from sbert_desktop.app.feeding import Item
@@ -19,7 +20,7 @@ from sbert_desktop.app.session import Session
 from sbert_desktop.app.storing import Batch, Storing, put_caption
 from sbert_desktop.app.views import CaptionView, LeftOutView, ProblemView, UnlockView
 from sbert_desktop.domain import ExtractedText, FolderId, JobContext, Listing, Problem, SourceFile, display_path
-from sbert_desktop.errors import SbertDesktopError, UsageError
+from sbert_desktop.errors import UsageError
 from sbert_desktop.jobs import NullContext
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 CAPTION_LIMIT = 1_000_000
 """Characters of a caption; a transcript of ten hours of speech has about half of it."""
 _SHOWN = 200_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a cell as a formula. Source: OWASP, CSV Injection."""
 _COLUMNS = (
     "path", "member", "folder", "code", "message", "hint", "partial", "ignored", "is_folder", "size", "when", "path_hex"
 )  # fmt: skip
@@ -210,24 +209,10 @@ def write_problems(target: Path, rows: Sequence[Row]) -> Path:
     Raises:
         SbertDesktopError: ``output-unwritable``.
     """
-    target = Path(os.path.abspath(target.expanduser()))
-    temporary = ""
-    try:
-        if target.exists() and not target.is_file():
-            raise OSError(0, "it is no file")
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".problems-")
-        with os.fdopen(handle, "w", encoding="utf-8-sig", newline="") as stream:
-            problems_as_csv(stream, rows)
-        os.replace(temporary, target)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        raise SbertDesktopError(
-            "output-unwritable",
-            f"{display_path(target)} could not be written: {error.strerror or error}.",
-            "Choose another place.",
-        ) from error
-    return target
+    out = io.StringIO(newline="")
+    out.write("\ufeff")
+    problems_as_csv(out, rows)
+    return exporting.write(target, out.getvalue(), replace=True)
 
 
 def problems_as_csv(stream: TextIO, rows: Iterable[Row], *, line_end: str = "\r\n") -> None:
@@ -238,7 +223,7 @@ def problems_as_csv(stream: TextIO, rows: Iterable[Row], *, line_end: str = "\r\
     writer = csv.writer(stream, lineterminator=line_end)
     writer.writerow(_COLUMNS)
     for row in rows:
-        writer.writerow([_harmless(cell) for cell in _cells(row)])
+        writer.writerow([exporting.harmless(cell) for cell in _cells(row)])
 
 
 def _cells(row: Row) -> list[str]:
@@ -272,7 +257,3 @@ def _moment(when: float) -> str:
     from datetime import datetime
 
     return datetime.fromtimestamp(when).isoformat(" ", "seconds") if when > 0 else ""
-
-
-def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 from sbert_desktop.app import chance
+from sbert_desktop.app.indexing import IndexRequest, run_index
+from sbert_desktop.app.marking import find_marks
+from sbert_desktop.app.searching import run_search
 from sbert_desktop.app.session import Session
+from sbert_desktop.domain import Query
 from sbert_desktop.encoder import HashingEncoder
+from sbert_desktop.jobs import NullContext
 
 
 class CountingEncoder(HashingEncoder):
@@ -69,3 +74,15 @@ def test_a_place_that_cannot_be_written_costs_the_next_start_only(tmp_path: Path
     session = opened(tmp_path)
     chance.prepare_chance(session, CountingEncoder())
     assert chance.known_chance(session, CountingEncoder()) is not None
+
+
+def test_the_first_answer_after_indexing_has_the_line_and_a_command_does_not_wait_for_it(
+    session, folder, cache, monkeypatch
+) -> None:
+    run_index(session, IndexRequest((folder,)), NullContext())
+    assert chance.known_chance(session, session.encoder()) is not None
+    asked = []
+    monkeypatch.setattr("sbert_desktop.app.marking.prepare_chance", lambda *_: asked.append(1))
+    view = run_search(session, Query("water the tomatoes"))
+    find_marks(session, view)
+    assert asked == []

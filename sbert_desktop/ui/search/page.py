@@ -482,10 +482,6 @@ class SearchPage(Panel):
         self.head.fit()
         self.update()
 
-    def current_path(self) -> Path | None:
-        """Gives the file of the current result."""
-        document = self.list.current_document()
-        return document.path if document is not None else None
 
 
 def _content_of(view: LibraryView) -> tuple[object, ...]:

@@ -69,11 +69,6 @@ class Button(KeyboardFocus, QPushButton):
         self.updateGeometry()
         self.update()
 
-    def set_kind(self, kind: str) -> None:
-        """Changes between normal, primary and link."""
-        self._kind = kind
-        self.update()
-
     def _measures(self) -> tuple[int, int, int, int]:
         # height, padding, icon, gap
         if self._kind == "link":
