@@ -153,7 +153,7 @@ class Library(Keeping):
         """Closes every connection; idempotent. Snapshots keep their arrays."""
         if not self._closed and not self.read_only:
             try:
-                self._history.flush()
+                self._history.close()
                 self.copy_kept()
             except (OSError, sqlite3.Error, LibraryError):
                 pass
@@ -515,7 +515,7 @@ class Library(Keeping):
             return self._history.latest(connection, limit)
 
     def add_history(self, query: str) -> None:
-        """Remembers a query; never waits for the writer. Without effect in a read-only library."""
+        """Remembers a query; never waits for the writer: it is written later. Without effect in a read-only library."""
         query = _text.clean(query.strip())
         if query and not self.read_only:
             self._history.add(query)
