@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "sbert_desktop"
 
 MIDDLE = {"extraction", "encoder", "library", "explore", "training", "jobs", "platform"}
-FOUNDATION = {"domain", "errors", "interrupt", "settings", "paths", "wire", "privacy"}
+FOUNDATION = {"cleanup", "domain", "errors", "interrupt", "settings", "paths", "wire", "privacy"}
 ABOVE = {
     # app joins the rooms; the command line starts the window; __main__ starts everything.
     "app": MIDDLE | FOUNDATION,

@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from sbert_desktop.app.duplicate_views import DuplicatesView, GroupView
 from sbert_desktop.app.views import HitView, LeftOutView, ProblemView, SearchView
+from sbert_desktop.cleanup import Copy, DuplicateQuery, Removal
 from sbert_desktop.domain import Event, FolderRules, JobId, Parsed, Query
 from sbert_desktop.settings import Settings
 
@@ -211,6 +213,50 @@ class Commands(Protocol):
 
     def remove_saved(self, name: str) -> JobId:
         """Forgets a saved search (kind ``saved``): tuple[SavedSearchView, ...]."""
+        ...
+
+    # duplicates -----------------------------------------------------------
+    def duplicates(self, query: DuplicateQuery, *, again: bool = False) -> JobId:
+        """Finds groups (kind ``duplicates``): Progress, DuplicatesView; the newest request wins.
+
+        What was found is kept: another threshold, kind or rule answers at once. ``again``: looks at the disk anew.
+        """
+        ...
+
+    def shared_passages(self, query: DuplicateQuery) -> JobId:
+        """Finds paragraphs that stand in several documents (kind ``shared-passages``): tuple[SharedPassage, ...]."""
+        ...
+
+    def compare(self, left: Copy, right: Copy) -> JobId:
+        """Puts two documents side by side (kind ``compare``): ComparisonView; the newest request wins."""
+        ...
+
+    def compare_pages(self, left: Copy, right: Copy, pages: tuple[int | None, int | None], *, width: int) -> JobId:
+        """Draws a page of each (kind ``compare-pages``): PagesView; the newest request wins."""
+        ...
+
+    def have(self, path: Path) -> JobId:
+        """Tells whether the library has a file already (kind ``have``): HaveView."""
+        ...
+
+    def not_duplicates(self, group: GroupView, *, undo: bool = False) -> JobId:
+        """Remembers for good that no two of these are duplicates (kind ``not-duplicates``): None."""
+        ...
+
+    def clean_up(self, removals: Sequence[Removal], *, dry: bool = False) -> JobId:
+        """Moves files to the trash, each verified just before (kind ``clean-up``): Progress, CleanUpView."""
+        ...
+
+    def undo_clean_up(self, id: str, paths: Sequence[Path] = ()) -> JobId:
+        """Brings back what a clean-up moved, all or these (kind ``undo-clean-up``): CleanUpView."""
+        ...
+
+    def clean_ups(self) -> JobId:
+        """Lists clean-ups, newest first (kind ``clean-ups``): tuple[CleanUpView, ...]."""
+        ...
+
+    def export_duplicates(self, view: DuplicatesView, target: Path) -> JobId:
+        """Writes groups as the suffix says: csv, json or html (kind ``export``): the path written."""
         ...
 
     # index health ---------------------------------------------------------
