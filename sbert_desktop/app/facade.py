@@ -33,6 +33,7 @@ from sbert_desktop.app import (
     searching,
 )
 from sbert_desktop.app.live import Live
+from sbert_desktop.app.naming import find_documents
 from sbert_desktop.app.session import Session, sample_folder
 from sbert_desktop.app.views import (
     CaptionView,
@@ -40,6 +41,7 @@ from sbert_desktop.app.views import (
     LeftOutView,
     LibraryView,
     Marks,
+    OpenerView,
     ProblemView,
     SearchView,
     Span,
@@ -336,6 +338,14 @@ class App:
         except EncoderError as error:
             return replace(found, notes=(*found.notes, f"{error.message} This is the order of the first search."))
 
+    def documents(self, words: str, *, limit: int = 8) -> JobId:
+        """Finds documents by name or title; the newest words win."""
+
+        def work(context: JobContext) -> object:
+            return find_documents(self._session, words, limit=limit)
+
+        return self._jobs.submit("helper", "documents", work, key="documents")
+
     def parse(self, text: str) -> Parsed:
         """Gives what a typed query means; knows of kinds and languages what the last refresh told."""
         types, languages = self._kinds
@@ -453,13 +463,17 @@ class App:
 
         return self._jobs.submit("errand", "collections", work)
 
-    def preview(self, hit: HitView, *, page: int | None = None, width: int = 704) -> JobId:
+    def preview(
+        self, hit: HitView, *, page: int | None = None, width: int = 704, as_text: bool = False
+    ) -> JobId:
         """Prepares the preview of a hit."""
         self._session.touch()
         return self._jobs.submit(
             "viewer",
             "preview",
-            lambda context: preview.run_preview(self._session, hit, page=page, width=width, cache=self._pages),
+            lambda context: preview.run_preview(
+                self._session, hit, page=page, width=width, cache=self._pages, as_text=as_text
+            ),
             key="preview",
         )
 
@@ -524,6 +538,16 @@ class App:
             return None
 
         return self._jobs.submit("viewer", "open", work)
+
+    def openers(self, path: Path) -> JobId:
+        """Lists the programs that the desktop knows for a file."""
+
+        def work(context: JobContext) -> object:
+            from sbert_desktop.platform import programs_for
+
+            return tuple(OpenerView(own, program) for own, program in programs_for(path))
+
+        return self._jobs.submit("helper", "openers", work, key="openers")
 
     def reveal(self, path: Path) -> JobId:
         """Shows a file in the file manager."""

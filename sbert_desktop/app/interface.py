@@ -159,6 +159,10 @@ class Commands(Protocol):
         """Finds documents like this one (kind ``search``): SearchView."""
         ...
 
+    def documents(self, words: str, *, limit: int = 8) -> JobId:
+        """Finds documents by their file's name or their title (kind ``documents``): tuple[DocumentView, ...]."""
+        ...
+
     def parse(self, text: str) -> Parsed:
         """Gives what a typed query means; pure and quick, never raises."""
         ...
@@ -281,8 +285,13 @@ class Commands(Protocol):
         """Removes an added model's files (kind ``models``): tuple[ModelView, ...]."""
         ...
 
-    def preview(self, hit: HitView, *, page: int | None = None, width: int = 704) -> JobId:
-        """Prepares the preview of a hit (kind ``preview``): PreviewView; ``page`` turns the page."""
+    def preview(
+        self, hit: HitView, *, page: int | None = None, width: int = 704, as_text: bool = False
+    ) -> JobId:
+        """Prepares the preview of a hit (kind ``preview``): PreviewView; ``page`` turns the page.
+
+        ``as_text``: PreviewText, also of what would be drawn as a page.
+        """
         ...
 
     def history(self) -> tuple[str, ...]:
@@ -300,6 +309,10 @@ class Commands(Protocol):
 
     def open_with(self, path: Path, program: Path) -> JobId:
         """Opens a file with a program that the person chose (kind ``open``): None."""
+        ...
+
+    def openers(self, path: Path) -> JobId:
+        """Lists programs that open a file (kind ``openers``): tuple[OpenerView, ...], the usual one first."""
         ...
 
     def reveal(self, path: Path) -> JobId:

@@ -58,7 +58,13 @@ class PageCache:
 
 
 def run_preview(
-    session: Session, hit: HitView, *, page: int | None = None, width: int = 704, cache: PageCache | None = None
+    session: Session,
+    hit: HitView,
+    *,
+    page: int | None = None,
+    width: int = 704,
+    cache: PageCache | None = None,
+    as_text: bool = False,
 ) -> PreviewView:
     """Prepares the preview of a hit.
 
@@ -68,12 +74,13 @@ def run_preview(
         page: 1-based page to show instead of the hit's own.
         width: Pixels across the page picture.
         cache: Keeps the pictures; a file that changed is drawn anew.
+        as_text: Show the stored text of what would be drawn as a page, to read and copy.
 
     A file that is gone, or whose page cannot be drawn, is shown as its stored text with a note that says why.
     """
     text = session.library.text_of(ContentId(hit.content_id))
     note = _why_away(hit)
-    if text.format in _DRAWN and not note:
+    if text.format in _DRAWN and not note and not as_text:
         try:
             chosen = page or hit.page or _first_page(text, hit)
             return _cached_page(session, hit, text, chosen, max(64, min(4096, width)), cache)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sbert_desktop.app.asking_query import with_notes
 from sbert_desktop.app.chance import known_chance
 from sbert_desktop.app.judging import Verdicts
 from sbert_desktop.app.presence import CHANGED, CURRENT, GONE, OFFLINE
@@ -137,7 +138,8 @@ def _vectors_of(snapshot: Snapshot, passages: Sequence[int]) -> NDArray[np.float
 def parse_query(session: Session, text: str) -> Parsed:
     """Gives what a typed query means in this library."""
     library = session.library
-    return parse(text, now=time.time(), types=library.formats(), languages=library.languages())
+    parsed = parse(text, now=time.time(), types=library.formats(), languages=library.languages())
+    return with_notes(parsed, lambda: [record.name for record in library.collections()])
 
 
 def show(session: Session, found: Found, *, on_stale: Stale | None = None) -> SearchView:

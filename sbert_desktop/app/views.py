@@ -200,6 +200,14 @@ class ProgramsView:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenerView:
+    """A program that opens a kind of file; ``program`` is what ``Commands.open_with`` takes."""
+
+    name: str
+    program: Path
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeView:
     """One recently read document."""
 

@@ -2,5 +2,6 @@
 
 from sbert_desktop.platform.opening import open_file, open_with, reveal
 from sbert_desktop.platform.power import on_battery
+from sbert_desktop.platform.programs import programs_for
 
-__all__ = ["on_battery", "open_file", "open_with", "reveal"]
+__all__ = ["on_battery", "open_file", "open_with", "programs_for", "reveal"]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sbert_desktop.domain import display_path
 from sbert_desktop.errors import PlatformError
+from sbert_desktop.platform.programs import command_of, is_entry
 
 _RUN_SUFFIXES = frozenset(
     {
@@ -157,7 +158,7 @@ def open_with(path: Path, program: Path) -> None:
 
     Args:
         path: The file.
-        program: The program's own file; on macOS the ``.app`` folder.
+        program: The program's own file; on macOS the ``.app`` folder, on Linux also a ``.desktop`` entry.
 
     Raises:
         PlatformError: ``file-gone``, ``program-unfit`` or ``open-failed``.
@@ -167,6 +168,11 @@ def open_with(path: Path, program: Path) -> None:
     if sys.platform == "darwin" and program.suffix == ".app":
         _start(["open", "-a", str(program), "--", str(path)], path)
         return
+    if sys.platform.startswith("linux") and is_entry(program):
+        command = command_of(program, path)
+        if command is not None:
+            _start(command, path)
+            return
     if not program.is_file() or not os.access(program, os.X_OK):
         raise PlatformError(
             "program-unfit", f"{display_path(program)} is no program that can be started.", "Choose a program."

@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from sbert_desktop.app.asking_query import with_notes
 from sbert_desktop.app.indexing import IndexRequest, run_index
-from sbert_desktop.app.searching import run_search
+from sbert_desktop.app.naming import find_documents
+from sbert_desktop.app.searching import parse_query, run_search
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import Filters, Mode, Query
 from sbert_desktop.settings import Settings
@@ -121,6 +124,45 @@ def test_notes_of_the_query_stand_with_the_answer(library):
     assert any("2023-13" in note for note in view.notes)
     assert view.parsed is not None
     assert view.parsed.words == "colour:red after:2023-13"
+
+
+def test_a_collection_that_is_not_there_is_said_with_those_that_are(library):
+    session = library[0]
+
+    def notes(text: str) -> list[str]:
+        return [note for note in run_search(session, Query(text)).notes if "ollection" in note]
+
+    assert notes("in:nowhere soil") == ["No collection is called “nowhere”; there is none yet."]
+    assert notes("-in:nowhere soil")
+    assert notes("soil") == []
+    asked: list[bool] = []
+
+    def names() -> list[str]:
+        asked.append(True)
+        return ["Flat", "Émile", "Garden", "Tax", "Work"]
+
+    parsed = replace(parse_query(session, "in:emile soil"), notes=())
+    assert with_notes(parsed, names).notes == ()
+    (note,) = with_notes(replace(parsed, filters=Filters(collections=("gone", "flat"))), names).notes
+    assert note == "No collection is called “gone”; there are Flat, Émile, Garden and 2 more."
+    del asked[:]
+    with_notes(parse_query(session, "soil"), names)
+    assert not asked  # the library is not asked for nothing
+
+
+def test_documents_are_found_by_name_and_title(library):
+    session = library[0]
+
+    def found(words: str, **options) -> list[str]:
+        return [document.path.name for document in find_documents(session, words, **options)]
+
+    assert found("BEDS") == ["beds.md"]
+    assert found("keys flat") == ["flat.eml"]  # by its title
+    assert found("soup le") == ["soup.html"]
+    assert found("zebra") == found("") == found("  ") == []
+    assert len(found(".", limit=2)) == 2
+    (document,) = find_documents(session, "bread")
+    assert document.hits[0].text.startswith("Knead")
 
 
 # ---------------------------------------------------------------- hostile texts

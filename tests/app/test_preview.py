@@ -76,6 +76,13 @@ def test_a_pdf_inside_an_archive_is_shown_as_its_page(tmp_path, preview):
     assert isinstance(part, PreviewPage)
 
 
+def test_what_is_drawn_as_a_page_can_be_read_as_text_too(tmp_path, preview):
+    path = picture_file(tmp_path / "a.png")
+    shown = preview(RECOGNISED, hit_of(path, RECOGNISED, sentence=(4, 9)), as_text=True)
+    assert isinstance(shown, PreviewText)
+    assert (shown.text, shown.sentence, shown.note) == ("Two words", (4, 9), "")
+
+
 def test_a_file_that_is_gone_is_shown_as_its_stored_text_and_that_is_said(tmp_path, preview):
     path = picture_file(tmp_path / "a.png")
     path.unlink()
