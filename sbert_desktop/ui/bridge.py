@@ -2,7 +2,7 @@
 
 Workers call :meth:`Bridge.post`; the window watches jobs by id or by kind. Measured reason for the
 shape (DESIGN section 4): a signal with a payload per event freezes the window in a burst, one
-argument-less signal and a drained list do not. There is no lock: appending to a deque and setting
+argument-less signal and a drained list do not. There is no lock around the lists: appending to a deque and setting
 a key of a dict are single steps, while a busy worker that took a lock 200,000 times kept the GUI
 thread waiting for it for up to 150 ms (seen with 2 cores).
 """
@@ -17,9 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 
 from sbert_desktop.domain import Event, Finished, JobId, Partial, Progress, Started
+from sbert_desktop.ui.doorbell import Doorbell
 
 SLICE: Final = 0.008  # seconds of deliveries before the event loop gets its turn again
 
@@ -39,8 +40,6 @@ class Bridge(QObject):
     job's last Progress arrives before its Finished. Events of jobs that nobody watches are dropped.
     """
 
-    _arrived = Signal()
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._events: deque[Event] = deque()
@@ -51,7 +50,7 @@ class Bridge(QObject):
         self._listeners: dict[str, list[_Watch]] = {}
         self._kinds: dict[JobId, str] = {}
         self._closed = False
-        self._arrived.connect(self._on_arrived, Qt.ConnectionType.QueuedConnection)
+        self._bell = Doorbell(self, self._on_arrived)
 
     def post(self, event: Event) -> None:
         """Takes an event; callable from any thread, never waits for the window."""
@@ -65,7 +64,7 @@ class Bridge(QObject):
         # whatever the order, an event is drained or a signal follows it
         if not self._signalled:
             self._signalled = True
-            self._arrived.emit()
+            self._bell.ring()
 
     def watch(self, job_id: JobId, *, on_started: Callable[[Started], None] | None = None,
               on_progress: Callable[[Progress], None] | None = None,
@@ -93,6 +92,7 @@ class Bridge(QObject):
     def close(self) -> None:
         """Takes and delivers nothing more."""
         self._closed = True
+        self._bell.shut()
         self._events.clear()
         self._progress.clear()
         self._watches.clear()

@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject
+
+from sbert_desktop.ui.doorbell import Doorbell
 
 T = TypeVar("T")
 
@@ -18,15 +20,14 @@ class Errands(QObject):
     given, else it counts as no answer.
     """
 
-    _arrived = Signal()
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._lock = threading.Lock()
         self._answers: list[Callable[[], None]] = []
-        self._threads: list[threading.Thread] = []
+        # with all that a thread was given: whatever it drops last, a part of the window for one, would die in it
+        self._threads: list[tuple[threading.Thread, tuple[object, ...]]] = []
         self._closed = False
-        self._arrived.connect(self._on_arrived, Qt.ConnectionType.QueuedConnection)
+        self._bell = Doorbell(self, self._on_arrived)
 
     def run(self, work: Callable[[], T], done: Callable[[T], None],
             failed: Callable[[Exception], None] | None = None) -> None:
@@ -42,8 +43,8 @@ class Errands(QObject):
             self._hand_over(lambda: done(answer))
 
         thread = threading.Thread(target=body, name="errand", daemon=True)
-        self._threads = [other for other in self._threads if other.is_alive()]
-        self._threads.append(thread)
+        self._threads = [other for other in self._threads if other[0].is_alive()]
+        self._threads.append((thread, (work, done, failed)))
         thread.start()
 
     def close(self, timeout: float = 2.0) -> None:
@@ -51,7 +52,8 @@ class Errands(QObject):
         with self._lock:
             self._closed = True
             self._answers.clear()
-        for thread in self._threads:
+        self._bell.shut()
+        for thread, _ in self._threads:
             thread.join(timeout)
 
     def _hand_over(self, answer: Callable[[], None]) -> None:
@@ -59,8 +61,7 @@ class Errands(QObject):
             if self._closed:
                 return
             self._answers.append(answer)
-            # emitted under the lock: close() may destroy this object as soon as it has the lock
-            self._arrived.emit()
+        self._bell.ring()
 
     def _on_arrived(self) -> None:
         with self._lock:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QEvent, QEventLoop, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -36,6 +36,7 @@ PRODUCT: Final = "SBERT Desktop"
 RAIL_COLLAPSES: Final = 1180
 INSPECTOR_FOLDS: Final = 1060
 INSPECTOR_WIDTH: Final = 392
+CLOSING_MS: Final = 8000  # the program takes 5 s at most (DESIGN section 4), saving what is remembered a little
 
 
 class MainWindow(QWidget):
@@ -58,6 +59,7 @@ class MainWindow(QWidget):
         self._current = ""
         self._narrow_open = False
         self._closing = False
+        self._ended = False
         self._ready = False
         self._shortcuts: list[QShortcut] = []
         self.commands: Commands | None = None
@@ -507,7 +509,20 @@ class MainWindow(QWidget):
 
         self.errands.run(work, lambda _: self._on_program_closed(), lambda _: self._on_program_closed())
 
+    def finish(self) -> None:
+        """Closes the window and waits until the program behind it is closed, at most as long as that may take."""
+        self.close()
+        if not self._ended:
+            loop, limit = QEventLoop(), QTimer()
+            limit.setSingleShot(True)
+            limit.timeout.connect(loop.quit)
+            limit.start(CLOSING_MS)
+            self.closed.connect(loop.quit)
+            loop.exec()
+            limit.stop()
+
     def _on_program_closed(self) -> None:
+        self._ended = True
         self.bridge.close()
         self.errands.close()
         self.closed.emit()

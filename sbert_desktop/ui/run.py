@@ -122,11 +122,12 @@ def _run_first(app: QApplication, instance: Instance, commands_factory: Callable
         sys.excepthook = hook
         restore()
         instance.close()
-        collector.close()
+        window.finish()  # Qt's own Quit of a Mac, or the end of a session, does not wait for the program behind
         gc.unfreeze()
         # destroyed here and in this order, not by the interpreter's end in whatever order that takes
         window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        collector.close()  # last: a collection in a thread that still runs could destroy a part of the window there
     return 0
 
 

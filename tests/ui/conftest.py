@@ -46,6 +46,14 @@ def _settled_garbage() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def _no_garbage_in_threads() -> Iterator[None]:
+    """As in the window (GuiCollector): a thread that collects could destroy a part of a window there."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.fixture(autouse=True)
 def _no_leaks(qapp: QApplication) -> Iterator[None]:
     """Fails the test after which a thread, a running timer or an open window is left."""
     threads = set(threading.enumerate())
@@ -122,9 +130,8 @@ def make_window(qtbot, settings: Settings, tmp_path: Path) -> Iterator[MakeWindo
     for window, program in made:
         if not isValid(window):
             continue
-        if not window._closing:
-            with qtbot.waitSignal(window.closed, timeout=10_000):
-                window.close()
+        window.finish()
+        assert window._ended
         if program is not None:
             program.close()
         window.deleteLater()

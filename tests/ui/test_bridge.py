@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import gc
+import random
 import sys
 import threading
 import time
 
 import pytest
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Signal
 
 from sbert_desktop.domain import Finished, JobId, Outcome, Partial, Progress, Started
+from sbert_desktop.settings import Settings
 from sbert_desktop.ui.bridge import Bridge, GuiCollector, Latest
 from sbert_desktop.ui.errands import Errands
+from sbert_desktop.ui.page import Desk, Inspector
+from tests.ui.fake_app import FakeApp
 
 A, B = JobId("a"), JobId("b")
 
@@ -183,6 +187,7 @@ def test_garbage_is_collected_on_the_gui_thread_only(qtbot) -> None:
         if phase == "start":
             where.append(threading.current_thread())
 
+    gc.enable()  # as a program begins
     collector = GuiCollector(every_ms=10)
     gc.callbacks.append(note)
     try:
@@ -200,6 +205,52 @@ def test_garbage_is_collected_on_the_gui_thread_only(qtbot) -> None:
         collector.close()
     assert set(where) == {threading.main_thread()}
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("kind", ["bridge", "errands", "settings"])
+def test_threads_that_post_while_the_window_is_destroyed_do_no_harm(qapp, kind: str, tmp_path, monkeypatch) -> None:
+    failed: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", failed.append)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    chance = random.Random(7)
+    try:
+        for _ in range(400):  # before there was a doorbell, a few hundred ended the whole process
+            owner = QObject()
+            threads = ringers(kind, owner, tmp_path)
+            for thread in threads:
+                thread.start()
+            until = time.perf_counter() + chance.random() * 0.0005
+            while time.perf_counter() < until:
+                pass
+            owner.deleteLater()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not failed
+
+
+def ringers(kind: str, owner: QObject, folder) -> list[threading.Thread]:
+    def again(call) -> threading.Thread:
+        return threading.Thread(target=lambda: [call() for _ in range(20)])
+
+    if kind == "errands":
+        errands = Errands(owner)
+        return [again(lambda: errands._hand_over(lambda: None)) for _ in range(3)]
+    own = Bridge(owner)
+    if kind == "settings":
+        app = FakeApp(Settings(folder / "settings.toml"))
+        app.close()
+        desk = Desk(app, own, Inspector(), Errands(owner), owner)
+        return [again(lambda: desk._on_setting_changed("indexing.pace")) for _ in range(3)]
+
+    def post() -> None:
+        own._signalled = False
+        own.post(Started(A, "index"))
+
+    return [again(post) for _ in range(3)]
 
 
 def test_errands_answer_on_the_gui_thread_and_not_after_the_end(qtbot) -> None:

@@ -464,6 +464,24 @@ def test_events_after_the_window_closed_are_harmless(make_window, qtbot, setting
     qtbot.waitUntil(lambda: program.closed)
 
 
+def test_finish_waits_for_the_program_behind(make_window, settings: Settings) -> None:
+    program = FakeApp(settings)
+    window = make_window(app=program)
+    plain, order = program.close, []
+
+    def close(timeout: float = 5.0) -> None:
+        plain(timeout)
+        order.append("closed behind")
+
+    program.close = close
+    program.delay = 0.3
+    program.refresh()
+    window.close()  # as Qt itself does on a Mac's Quit, which ends the event loop at once
+    window.finish()
+    assert order == ["closed behind"]
+    window.finish()  # again is nothing
+
+
 def test_a_drive_that_went_away_is_noticed_though_nothing_tells(make_window, qtbot) -> None:
     window = make_window()
     active(window, qtbot)
