@@ -110,7 +110,7 @@ def save_search(session: Session, name: str, query: Query) -> None:
     """
     if not query.text.strip() and not query.filters:
         raise UsageError("empty-query", "The query is empty.", "Search for something first.")
-    session.library.save_search(name, pack_query(query))
+    session.library.save_search(name, pack_query(query))  # what waits for vectors is noted with it
 
 
 def pack_query(query: Query) -> str:
@@ -205,30 +205,38 @@ class SavedSearches:
             counted = self._counted.get(self._names.get((query.text, query.filters), ""))
             return counted is not None and counted.fresh > 0
 
-    def looked_at(self, query: Query) -> tuple[SavedSearchView, ...]:
-        """Notes that the person sees what a saved search finds; gives the new list."""
+    def looked_at(self, query: Query, snapshot: Snapshot) -> tuple[SavedSearchView, ...]:
+        """Notes that the person sees what a saved search finds in a snapshot; gives the new list.
+
+        What has no vectors in it is not seen yet by its meaning, and is fresh when it has.
+        """
         with self._lock:
             name = self._names.get((query.text, query.filters))
         if name is not None and not self._session.library.read_only:
-            self._session.library.mark_seen(name)
+            live = np.isfinite(snapshot.dates())
+            waiting = _ranges(np.flatnonzero(live & ~_with_vectors(snapshot, len(live))))
+            self._session.library.mark_seen(name, len(live) - 1, waiting=waiting)
         return self.list()
 
     def _fresh(self, snapshot: Snapshot, record: SavedRecord, query: Query) -> int:
         encoder = self._session.ready_encoder()
-        key = (record.query, record.seen, snapshot.generation, encoder is not None)
+        key = (record.query, record.seen, record.waiting, snapshot.generation, encoder is not None)
         with self._lock:
             counted = self._counted.get(record.name)
         if counted is None or counted.key != key:
-            counted = _Counted(key, self._count(snapshot, record.seen, query))
+            counted = _Counted(key, self._count(snapshot, record, query))
             with self._lock:
                 self._counted[record.name] = counted
         return counted.fresh
 
-    def _count(self, snapshot: Snapshot, seen: int, query: Query) -> int:
-        """Counts passages of newer contents that stand out, or hold the words where that is not known."""
+    def _count(self, snapshot: Snapshot, record: SavedRecord, query: Query) -> int:
+        """Counts passages of newer contents that stand out, or hold the words where that is not known.
+
+        What waited for vectors counts by its meaning only: by its words it was found before.
+        """
         query = replace(query, parsed=parse_query(self._session, query.text))
-        mask = _newer(snapshot, seen, query)
-        if not mask.any():
+        mask, late = _newer(snapshot, record, query)
+        if not (mask.any() or late.any()):
             return 0
         vector = self._vector(query) if query.mode is not Mode.KEYWORD and query.words.strip() else None
         level = (
@@ -238,6 +246,7 @@ class SavedSearches:
             if not query.words.strip():
                 return int(np.count_nonzero(mask))
             return len(snapshot.keyword(query.words, mask, _FRESH_WORDS)[0])
+        mask = mask | late
         known = snapshot.contents < len(mask)
         rows = np.flatnonzero(snapshot.alive & known & mask[np.where(known, snapshot.contents, 0)])
         return int(np.count_nonzero(np.asarray(snapshot.vectors[rows]) @ vector >= level)) if len(rows) else 0
@@ -253,8 +262,28 @@ class SavedSearches:
         return vector
 
 
-def _newer(snapshot: Snapshot, seen: int, query: Query) -> Mask:
-    """Gives bool [n]: contents above ``seen`` that pass the filters, phrases and exclusions of a query."""
+def _with_vectors(snapshot: Snapshot, size: int) -> Mask:
+    """Gives bool [size], True where a content has live rows."""
+    has: Mask = np.zeros(size, np.bool_)
+    contents = snapshot.contents[snapshot.alive]
+    has[contents[(contents >= 0) & (contents < size)]] = True
+    return has
+
+
+def _ranges(contents: NDArray[np.intp]) -> tuple[tuple[int, int], ...]:
+    """Gives (first, last) of each run of rising numbers without a gap."""
+    if not len(contents):
+        return ()
+    cuts = np.flatnonzero(np.diff(contents) != 1)
+    firsts, lasts = contents[np.r_[0, cuts + 1]], contents[np.r_[cuts, len(contents) - 1]]
+    return tuple(zip(firsts.tolist(), lasts.tolist(), strict=True))
+
+
+def _newer(snapshot: Snapshot, record: SavedRecord, query: Query) -> tuple[Mask, Mask]:
+    """Gives contents that pass the filters, phrases and exclusions of a query, twice bool [n].
+
+    Those that came since a saved search was looked at, and those that had no vectors then.
+    """
     parsed = query.parsed
     masks = [snapshot.select(query.filters)]
     if parsed is not None:
@@ -262,11 +291,14 @@ def _newer(snapshot: Snapshot, seen: int, query: Query) -> Mask:
         held = snapshot.holding(parsed.phrases, parsed.excluded_words, parsed.excluded_phrases, None)
         masks.append(held.mask if held is not None else None)
     live = np.isfinite(snapshot.dates())
-    live[: seen + 1] = False
     for mask in masks:
         if mask is not None:
             size = min(len(mask), len(live))
             live[:size] &= mask[:size]
             live[size:] = False
-    passing: Mask = live
-    return passing
+    newer, late = live.copy(), np.zeros_like(live)
+    newer[: record.seen + 1] = False
+    for first, last in record.waiting:
+        late[first : last + 1] = live[first : last + 1]
+    late[record.seen + 1 :] = False
+    return newer, late

@@ -47,7 +47,7 @@ from sbert_desktop.app.views import (
     Span,
     UnlockView,
 )
-from sbert_desktop.domain import Event, FolderRules, JobContext, JobId, Mode, Parsed, Query
+from sbert_desktop.domain import Event, FolderRules, JobContext, JobId, Mode, Parsed, Query, Snapshot
 from sbert_desktop.errors import Cancelled, EncoderError, UsageError
 from sbert_desktop.explore import parse
 from sbert_desktop.jobs import Jobs
@@ -309,7 +309,7 @@ class App:
         self._session.hold_bulk(_TYPING_SECONDS)
         context.check()
         context.partial(view)
-        self._look_at_saved(query)
+        self._look_at_saved(query, found.snapshot)
         again = self._read_again(found, context)
         if again is not found:
             view = searching.show(self._session, again, on_stale=self._live.stale)
@@ -323,10 +323,10 @@ class App:
             spans.update(marks.spans)
         return marking.with_marks(view, Marks(spans))
 
-    def _look_at_saved(self, query: Query) -> None:
+    def _look_at_saved(self, query: Query, snapshot: Snapshot) -> None:
         """What is fresh for a saved search is seen now: its dot goes out."""
         if self._saved.has_fresh(query):
-            self._jobs.submit("errand", "saved", lambda context: self._saved.looked_at(query))
+            self._jobs.submit("errand", "saved", lambda context: self._saved.looked_at(query, snapshot))
 
     def _read_again(self, found: searching.Found, context: JobContext) -> searching.Found:
         """Gives the answer in the cross-encoder's order; as it is where none is in use, or where it fails."""

@@ -158,25 +158,40 @@ class Keeping:
         with self._reading() as connection:
             return _kept.saved_searches(connection)
 
-    def save_search(self, name: str, query: str, *, seen: int | None = None) -> None:
+    def save_search(
+        self, name: str, query: str, *, seen: int | None = None, waiting: Sequence[tuple[int, int]] | None = None
+    ) -> None:
         """Keeps a search (the caller's JSON) under a name, in the place of one that had it.
 
         Args:
             name: One line of text.
             query: What brings the search back.
             seen: The highest content id that its results were made from; None: all that is there.
+            waiting: Ranges (first, last) of contents that had no vectors then; None: those that have none now.
 
         Raises:
             LibraryError: ``name-missing``.
         """
         with self._keeping() as connection:
             newest = self._newest(connection) if seen is None else seen
-            _kept.save_search(connection, SavedRecord(name, query, time.time(), newest))
+            without = _kept.without_vectors(connection) if waiting is None else tuple(waiting)
+            _kept.save_search(connection, SavedRecord(name, query, time.time(), newest, without))
 
-    def mark_seen(self, name: str, seen: int | None = None) -> None:
-        """Notes that the person has looked: contents above ``seen`` (None: all that is there) are fresh from now on."""
+    def mark_seen(
+        self, name: str, seen: int | None = None, *, waiting: Sequence[tuple[int, int]] | None = None
+    ) -> None:
+        """Notes that the person has looked: contents above ``seen`` (None: all that is there) are fresh from now on.
+
+        Args:
+            name: Of the search.
+            seen: The highest content id that was there.
+            waiting: Ranges (first, last) of contents that had no vectors then: they are fresh once they have;
+                None: those that have none now.
+        """
         with self._keeping() as connection:
-            _kept.mark_seen(connection, name, self._newest(connection) if seen is None else seen)
+            newest = self._newest(connection) if seen is None else seen
+            without = _kept.without_vectors(connection) if waiting is None else waiting
+            _kept.mark_seen(connection, name, newest, without)
 
     def remove_saved(self, name: str) -> None:
         """Forgets a saved search."""

@@ -7,6 +7,7 @@ its own (no writer's lock); a write is on disk when it returns.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import time
@@ -226,24 +227,72 @@ def _passage_at(connection: sqlite3.Connection, content: int, item: ItemRecord) 
 
 def save_search(connection: sqlite3.Connection, record: SavedRecord) -> None:
     """Keeps a search under its name, in the place of one that had it."""
+    name = checked_name(record.name)
     connection.execute(
         "INSERT INTO saved_search(name, query, saved, seen) VALUES(?,?,?,?) ON CONFLICT(name) DO UPDATE SET"
         " query=excluded.query, saved=excluded.saved, seen=excluded.seen",
-        (checked_name(record.name), _text.clean(record.query), record.saved, record.seen),
+        (name, _text.clean(record.query), record.saved, record.seen),
     )
+    _set_waiting(connection, name, record.waiting)
 
 
 def remove_saved(connection: sqlite3.Connection, name: str) -> None:
     """Forgets a search."""
+    _set_waiting(connection, name, ())
     connection.execute("DELETE FROM saved_search WHERE name=?", (name,))
 
 
-def mark_seen(connection: sqlite3.Connection, name: str, seen: int) -> None:
-    """Notes up to which content the person has seen what a search finds; it never goes back."""
-    connection.execute("UPDATE saved_search SET seen=max(seen, ?) WHERE name=?", (seen, name))
+def mark_seen(
+    connection: sqlite3.Connection, name: str, seen: int, waiting: Sequence[tuple[int, int]] | None
+) -> None:
+    """Notes up to which content the person has seen what a search finds, and what had no vectors; it never goes back.
+
+    ``waiting`` None: as before.
+    """
+    row = connection.execute("SELECT seen FROM saved_search WHERE name=?", (name,)).fetchone()
+    if row is None or seen < row[0]:
+        return
+    connection.execute("UPDATE saved_search SET seen=? WHERE name=?", (seen, name))
+    if waiting is not None:
+        _set_waiting(connection, name, waiting)
+
+
+def without_vectors(connection: sqlite3.Connection) -> tuple[tuple[int, int], ...]:
+    """Gives ranges (first, last) of the contents that wait for vectors in the active space."""
+    ranges: list[tuple[int, int]] = []
+    for (content,) in connection.execute(
+        "SELECT t.content FROM todo t JOIN space x ON x.id=t.space WHERE x.state='active' ORDER BY t.content"
+    ):
+        if ranges and ranges[-1][1] == content - 1:
+            ranges[-1] = (ranges[-1][0], content)
+        else:
+            ranges.append((content, content))
+    return tuple(ranges)
+
+
+# The ranges stand in meta, since the table has no column for them: a library of this schema may be open elsewhere.
+_WAITING = "waiting:"
+
+
+def _set_waiting(connection: sqlite3.Connection, name: str, ranges: Sequence[tuple[int, int]]) -> None:
+    row = connection.execute("SELECT id FROM saved_search WHERE name=?", (name,)).fetchone()
+    if row is None:
+        return
+    if ranges:
+        connection.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (f"{_WAITING}{row[0]}", json.dumps(ranges)))
+    else:
+        connection.execute("DELETE FROM meta WHERE key=?", (f"{_WAITING}{row[0]}",))
+
+
+def _ranges(text: str | None) -> tuple[tuple[int, int], ...]:
+    return tuple((int(first), int(last)) for first, last in json.loads(text)) if text else ()
 
 
 def saved_searches(connection: sqlite3.Connection) -> tuple[SavedRecord, ...]:
     """Lists saved searches, newest first."""
-    rows = connection.execute("SELECT name, query, saved, seen FROM saved_search ORDER BY saved DESC, id DESC")
-    return tuple(SavedRecord(*row) for row in rows)
+    rows = connection.execute(
+        "SELECT s.name, s.query, s.saved, s.seen, m.value FROM saved_search s LEFT JOIN meta m ON m.key=?||s.id"
+        " ORDER BY s.saved DESC, s.id DESC",
+        (_WAITING,),
+    )
+    return tuple(SavedRecord(*row[:4], _ranges(row[4])) for row in rows)

@@ -184,7 +184,8 @@ def _search(connection: sqlite3.Connection, line: _Line) -> int:
         return 0
     # Numbers of contents mean nothing in another library: all that is there counts as seen.
     newest = connection.execute("SELECT coalesce(max(id), 0) FROM content").fetchone()[0]
-    _kept.save_search(connection, SavedRecord(record.name, record.query, record.saved, newest))
+    waiting = _kept.without_vectors(connection)
+    _kept.save_search(connection, SavedRecord(record.name, record.query, record.saved, newest, waiting))
     return 1
 
 

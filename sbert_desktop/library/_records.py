@@ -213,12 +213,17 @@ class CollectionRecord:
 
 @dataclass(frozen=True, slots=True)
 class SavedRecord:
-    """A search kept by name; ``query`` is the caller's JSON. ``seen``: contents up to this id were there."""
+    """A search kept by name; ``query`` is the caller's JSON. ``seen``: contents up to this id were there.
+
+    ``waiting``: ranges (first, last) of contents among them that had no vectors yet, so that nobody has seen them
+    by their meaning.
+    """
 
     name: str
     query: str
     saved: float
     seen: int
+    waiting: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

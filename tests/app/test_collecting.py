@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from sbert_desktop.app.collecting import pack_query, unpack_query
+from sbert_desktop.app.embedding import cutter_of
 from sbert_desktop.app.facade import App
-from sbert_desktop.domain import Filters, Mode, Query
+from sbert_desktop.domain import ExtractedText, Filters, Finished, Mode, Query, SourceFile
 from tests.events import Inbox
 
 
@@ -115,6 +116,41 @@ def test_a_saved_search_is_fresh_when_something_new_matches_until_it_is_looked_a
     assert inbox.result(app.saved_searches())[0].fresh == 0
     assert inbox.result(app.remove_saved("Shears")) == ()
     assert inbox.finished(app.save_search("x", Query(" "))).failure.code == "empty-query"
+
+
+def look(app, inbox, query: Query) -> None:
+    """Searches, and waits until the dot is out."""
+    inbox.events.clear()
+    inbox.result(app.search(query))
+    inbox.until(lambda e: isinstance(e, Finished) and e.job_id.startswith("saved-") and e.result[0].fresh == 0)
+
+
+def test_looking_sees_nothing_of_what_has_no_vectors_yet(app, inbox, folder):
+    for n in range(60):
+        (folder / f"note-{n}.txt").write_text(f"Entry {n} speaks of mill {n * 7} and weir {n * 13} beside lock {n}.\n")
+    inbox.result(app.update())
+    query = Query("oil the shears and sharpen the hoe before winter")
+    inbox.result(app.save_search("Shears", query))
+    late = "Before winter oil the shears, sharpen the hoe.\n"
+    (folder / "first tools.txt").write_text("Sharpen the hoe and oil the shears before winter.\n")
+    inbox.result(app.update())
+    (folder / "late tools.txt").write_text(late)
+    library, encoder = app._session.library, app._session.encoder()
+    with library.writer() as writer:  # an update that got no further than the words
+        text = ExtractedText("text", late)
+        path = folder / "late tools.txt"
+        status = path.stat()
+        file = SourceFile(path, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino, "late")
+        writer.put(library.folders()[0].id, file, text, cutter_of(app._session, encoder).split(text), ())
+    assert inbox.result(app.saved_searches())[0].fresh == 1
+    look(app, inbox, query)
+    assert library.saved_searches()[0].waiting
+    inbox.result(app.update())
+    assert library.pending_count()[0] == 0
+    assert inbox.result(app.saved_searches())[0].fresh == 1, "now it has its vectors"
+    look(app, inbox, query)
+    assert library.saved_searches()[0].waiting == ()
+    inbox.result(app.remove_saved("Shears"))
 
 
 def test_a_saved_search_by_words_and_one_of_filters_alone_count_what_passes(app, inbox, folder):
