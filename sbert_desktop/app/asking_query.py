@@ -1,30 +1,23 @@
-"""What others than the search need of the query language: changes to a typed query, days, and what is not there.
+"""What others than the search need of the query language: changes to a typed query, and what is not there.
 
 The changes keep what the rest of the query means, also where a quote was left open or pieces touch.
 """
 
 from __future__ import annotations
 
-import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from sbert_desktop.domain import Filters, Parsed
-from sbert_desktop.explore import parse, with_field, without_term
+from sbert_desktop.explore import with_field, without_term
 
-__all__ = ["begin_of", "with_field", "with_notes", "without_term"]
+__all__ = ["with_field", "with_notes", "without_term"]
 
 _NAMED = 3
 """Collections that a note lists; more would fill the line."""
 _SHOWN = 32
 """Characters of a collection's name in a note."""
-
-
-def begin_of(day: str) -> float | None:
-    """Gives when a day, month, year or ``last week`` begins, seconds since the epoch; None: it names none."""
-    plain = day.replace('"', " ")
-    return parse(f'after:"{plain}"', now=time.time()).filters.after
 
 
 def with_notes(parsed: Parsed, collections: Callable[[], Iterable[str]]) -> Parsed:

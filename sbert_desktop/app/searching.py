@@ -23,6 +23,7 @@ from sbert_desktop.domain import (
     DocumentHits,
     Encoder,
     ExtractedText,
+    Filters,
     Mode,
     Parsed,
     PassageRecord,
@@ -39,6 +40,8 @@ _PLACES_LOOKED_AT = 200
 _COMPARED_PASSAGES = 64
 """Passages of a file or pasted text that stand for all of it."""
 _PASTED_CHARS = 200_000
+_FOLDERS_TOLD = 3
+_NAME_SHOWN = 60
 _ORDER = {CURRENT: 0, CHANGED: 1, OFFLINE: 2}
 
 
@@ -85,18 +88,23 @@ def find(session: Session, query: Query, *, wait_for_model: bool = True) -> Foun
         raise UsageError("bad-top", f"{query.top} hits cannot be shown.", "Ask for at least 1.")
     if query.parsed is None:
         query = replace(query, parsed=parse_query(session, query.text))
+    asked = query
+    return session.with_one_encoder(lambda: _ranked(session, asked, wait_for_model))
+
+
+def _ranked(session: Session, query: Query, wait_for_model: bool) -> Found:
     notes = list(query.parsed.notes) if query.parsed is not None else []
     means = query.mode is not Mode.KEYWORD and bool(query.words.strip() or query.like.strip() or query.more)
     encoder = _encoder(session, wait_for_model, notes) if means else None
     began = time.perf_counter()  # loading the model is not part of a query
-    vector = _vector(session, encoder, query) if encoder is not None else None
-    snapshot = session.snapshot()
+    vector = _vector(encoder, session, query) if encoder is not None else None
+    snapshot = _snapshot(session, encoder)
     vector = _steered(snapshot, query, vector, notes)
     if vector is not None and not len(snapshot.vectors):
         vector = None
         if snapshot.passages:
             notes.append("Nothing is findable by meaning yet; these were found by their words.")
-    notes += _honest_notes(session, query, vector is not None)
+    notes += _honest_notes(session, snapshot, query, vector is not None)
     chance = known_chance(session, encoder) if encoder is not None and vector is not None else None
     results = search(snapshot, replace(query, top=max(query.top, query.rerank)), vector, chance=chance)
     return Found(query, snapshot, results, _since(began), tuple(notes), vector is not None)
@@ -106,9 +114,14 @@ def _since(began: float) -> float:
     return (time.perf_counter() - began) * 1000.0
 
 
-def _vector(session: Session, encoder: Encoder, query: Query) -> NDArray[np.float32] | None:
+def _snapshot(session: Session, encoder: Encoder | None) -> Snapshot:
+    """Gives the vectors that are to be compared with those of an encoder: another may be in force by now."""
+    return session.snapshot() if encoder is None else session.library.snapshot(encoder.info.fingerprint)
+
+
+def _vector(encoder: Encoder, session: Session, query: Query) -> NDArray[np.float32] | None:
     if query.like.strip():
-        return _meaning_of(session, query.like)
+        return _meaning_of(encoder, session, query.like)
     return encoder.encode_query(query.words) if query.words.strip() else None
 
 
@@ -156,7 +169,7 @@ def show(session: Session, found: Found, *, on_stale: Stale | None = None) -> Se
     return view
 
 
-def _honest_notes(session: Session, query: Query, by_meaning: bool) -> list[str]:
+def _honest_notes(session: Session, snapshot: Snapshot, query: Query, by_meaning: bool) -> list[str]:
     """Says what keeps documents from being found that the person may expect."""
     notes = []
     folder = query.filters.folder
@@ -164,10 +177,21 @@ def _honest_notes(session: Session, query: Query, by_meaning: bool) -> list[str]
         folder.is_relative_to(record.path) or record.path.is_relative_to(folder) for record in session.library.folders()
     ):
         notes.append(f"No folder of the library lies in {display_path(folder)}.")
+    elif folder is not None and _is_empty(snapshot, Filters(folder=folder)):
+        notes.append(f"No document of the library lies in {display_path(folder)}.")
+    typed = query.parsed.filters.folders if query.parsed is not None else ()
+    for name in dict.fromkeys((*query.filters.folders, *typed)):
+        if len(notes) < _FOLDERS_TOLD and _is_empty(snapshot, Filters(folders=(name,))):
+            notes.append(f"No document of the library lies in a folder “{display_path(name[:_NAME_SHOWN])}”.")
     active = session.library.active_space()
     if by_meaning and active is not None and active.fingerprint != session.fingerprint():
         notes.append("The library was last updated with another model; newer documents are found after an update.")
     return notes
+
+
+def _is_empty(snapshot: Snapshot, filters: Filters) -> bool:
+    passing = snapshot.select(filters)
+    return passing is not None and not passing.any()
 
 
 def run_similar(session: Session, path: Path, *, top: int = 10, on_stale: Stale | None = None) -> SearchView:
@@ -180,6 +204,10 @@ def run_similar(session: Session, path: Path, *, top: int = 10, on_stale: Stale 
     """
     if top < 1:
         raise UsageError("bad-top", f"{top} hits cannot be shown.", "Ask for at least 1.")
+    return session.with_one_encoder(lambda: _similar(session, path, top, on_stale))
+
+
+def _similar(session: Session, path: Path, top: int, on_stale: Stale | None) -> SearchView:
     began = time.perf_counter()
     real = Path(os.path.realpath(path.expanduser()))
     snapshot = session.snapshot()
@@ -189,8 +217,9 @@ def run_similar(session: Session, path: Path, *, top: int = 10, on_stale: Stale 
         vector = _mean(np.asarray(snapshot.vectors[rows]))
         exclude = [int(content)] if content is not None else []
     else:
-        vector, exclude = _mean(_encode_file(session, real)), []
-        snapshot = session.snapshot()
+        encoder = session.encoder()
+        vector, exclude = _mean(_encode_file(encoder, session, real)), []
+        snapshot = _snapshot(session, encoder)
     if not len(snapshot.vectors):
         raise UsageError("nothing-by-meaning", "Nothing in the library is findable by meaning yet.", "Index it first.")
     results = similar(snapshot, vector, top=top, exclude=exclude)
@@ -207,10 +236,14 @@ def run_similar_text(session: Session, text: str, *, top: int = 10, on_stale: St
     """
     if top < 1:
         raise UsageError("bad-top", f"{top} hits cannot be shown.", "Ask for at least 1.")
-    session.encoder()
+    return session.with_one_encoder(lambda: _similar_text(session, text, top, on_stale))
+
+
+def _similar_text(session: Session, text: str, top: int, on_stale: Stale | None) -> SearchView:
+    encoder = session.encoder()
     began = time.perf_counter()
-    vector = _meaning_of(session, text)
-    snapshot = session.snapshot()
+    vector = _meaning_of(encoder, session, text)
+    snapshot = _snapshot(session, encoder)
     if not len(snapshot.vectors):
         raise UsageError("nothing-by-meaning", "Nothing in the library is findable by meaning yet.", "Index it first.")
     query = Query("", mode=Mode.SEMANTIC, top=top)
@@ -241,26 +274,25 @@ def _mean(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return unit
 
 
-def _encode_file(session: Session, path: Path) -> NDArray[np.float32]:
-    vectors = _encode_text(session, read_file(session, path))
+def _encode_file(encoder: Encoder, session: Session, path: Path) -> NDArray[np.float32]:
+    vectors = _encode_text(encoder, session, read_file(session, path))
     if not len(vectors):
         raise UsageError("no-text", f"There is no text in {display_path(path)}.", "Choose another file.")
     return vectors
 
 
-def _meaning_of(session: Session, text: str) -> NDArray[np.float32]:
+def _meaning_of(encoder: Encoder, session: Session, text: str) -> NDArray[np.float32]:
     normal = unicodedata.normalize("NFC", text[:_PASTED_CHARS].replace("\0", " "))
-    vectors = _encode_text(session, ExtractedText("text", normal.encode("utf-8", "replace").decode()))
+    vectors = _encode_text(encoder, session, ExtractedText("text", normal.encode("utf-8", "replace").decode()))
     if not len(vectors):
         raise UsageError("no-text", "There is no text.", "Paste a sentence or a page.")
     return _mean(vectors)
 
 
-def _encode_text(session: Session, text: ExtractedText) -> NDArray[np.float32]:
+def _encode_text(encoder: Encoder, session: Session, text: ExtractedText) -> NDArray[np.float32]:
     """Encodes the first passages of a text, float32 [n <= 64, dimension]."""
     from sbert_desktop.extraction import split
 
-    encoder = session.encoder()
     passages = [p for p in split(text, session.rules(encoder), encoder.tokenizer) if p.embedded]
     if not passages:
         return np.zeros((0, encoder.info.dimension), np.float32)

@@ -17,7 +17,7 @@ from sbert_desktop.cli._opening import as_json as _json
 from sbert_desktop.cli._opening import console as _console
 from sbert_desktop.cli._opening import print_report
 from sbert_desktop.cli._opening import session as _session
-from sbert_desktop.domain import Filters, JobContext, Mode, Query, display_path
+from sbert_desktop.domain import JobContext, Mode, Parsed, Query, display_path
 from sbert_desktop.errors import UsageError
 
 _RERANKED = 50
@@ -217,10 +217,14 @@ def ask(session: Session, options: argparse.Namespace, context: JobContext) -> S
 
 
 def _query(session: Session, options: argparse.Namespace) -> Query:
+    from sbert_desktop.app.searching import parse_query
+
     weight = options.words_weight
     if weight is None:
         weight = session.settings.number("search.words_weight") / 100
     depth = int(session.settings.text("search.rerank")) or _RERANKED
+    typed, narrowed = parse_query(session, options.query), _narrowed(session, options)
+    notes = tuple(dict.fromkeys((*typed.notes, *narrowed.notes)))
     return Query(
         options.query,
         mode=Mode(options.mode),
@@ -229,14 +233,32 @@ def _query(session: Session, options: argparse.Namespace) -> Query:
         words_weight=weight,
         rerank=depth if options.rerank else 0,
         fold=options.fold,  # a script wants every file named; the window shows the folded ones on request
-        filters=Filters(
-            folder=Path(os.path.realpath(options.folder.expanduser())) if options.folder else None,
-            types=tuple(kind.lower().lstrip(".") for kind in options.type),
-            after=_day(options.after),
-            before=_day(options.before),
-            languages=tuple(code.lower() for code in options.language),
+        filters=dataclasses.replace(
+            narrowed.filters, folder=Path(os.path.realpath(options.folder.expanduser())) if options.folder else None
         ),
+        parsed=dataclasses.replace(typed, notes=notes),
     )
+
+
+def _narrowed(session: Session, options: argparse.Namespace) -> Parsed:
+    """Reads the options as the query language reads its fields, so that ``mail`` and ``German`` mean the same there.
+
+    Raises:
+        UsageError: ``bad-date`` or ``bad-arguments``: a value means nothing.
+    """
+    from sbert_desktop.app.asking_query import with_field
+    from sbert_desktop.app.searching import parse_query
+
+    fields = [("type", kind.strip()) for value in options.type for kind in value.split(",")]
+    fields += [("lang", language.strip()) for value in options.language for language in value.split(",")]
+    fields += [(name, day) for name, day in (("after", options.after), ("before", options.before)) if day is not None]
+    for field, value in fields:
+        if not parse_query(session, with_field("", field, value)).filters:
+            if field in ("after", "before"):
+                raise UsageError("bad-date", f"{value!r} is not a day.", "Write 2023, 2023-05, 2023-05-31 or today.")
+            kind = "type of file" if field == "type" else "language"
+            raise UsageError("bad-arguments", f"{value!r} is no {kind}.", "Write pdf or mail, en or de.")
+    return parse_query(session, " ".join(with_field("", field, value) for field, value in fields))
 
 
 def similar(options: argparse.Namespace) -> None:
@@ -336,18 +358,6 @@ def _hit_fields(hit: HitView) -> dict[str, object]:
         "location": hit.location,
         "best_sentence": hit.text[span[0] : span[1]] if span else None,
     }
-
-
-def _day(text: str | None) -> float | None:
-    """Gives the local midnight at which a day, month, year or ``"last week"`` begins."""
-    from sbert_desktop.app.asking_query import begin_of
-
-    if text is None:
-        return None
-    begin = begin_of(text)
-    if begin is None:
-        raise UsageError("bad-date", f"{text!r} is not a day.", "Write 2023, 2023-05, 2023-05-31 or today.")
-    return begin
 
 
 # ---------------------------------------------------------------- models

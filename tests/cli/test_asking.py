@@ -44,3 +44,28 @@ def test_options_take_the_days_that_the_language_takes(run, folder):  # noqa: F8
         status, _, err = run("search", "rain", "--after", day)
         assert status == 2
         assert "is not a day" in err
+
+
+def test_options_read_kinds_and_languages_as_the_language_does(run, folder):  # noqa: F811
+    run("index", folder)
+    assert names(run("search", "rain", "--type", "text", "--json")[1]) == {"rain.txt", "choir.md"}
+    assert names(run("search", "rain", "--type", ".TXT,pdf", "--json")[1]) == {"rain.txt"}
+    assert names(run("search", "rain", "--language", "English", "--json")[1]) == {"rain.txt", "choir.md"}
+    for option, value in (("--type", "mail"), ("--language", "German")):
+        status, answer, err = run("search", "rain", option, value, "--json")
+        assert (status, answer["hits"]) == (0, [])
+        assert any("No document in the library" in note for note in answer["notes"])
+        assert "No document in the library" in err
+    for option, value in (("--type", ""), ("--type", "a b"), ("--language", "xx"), ("--language", "")):
+        status, answer, _ = run("search", "rain", option, value, "--json")
+        assert (status, answer["error"]["code"]) == (2, "bad-arguments")
+
+
+def test_folder_without_documents_is_named(run, folder):  # noqa: F811
+    run("index", folder)
+    for place, empty in ((folder, False), (folder / "rain.txt", True)):
+        answer = run("search", "rain", "--folder", place, "--json")[1]
+        assert any("No document of the library lies in" in note for note in answer["notes"]) == empty
+    for query, empty in ((f"rain folder:{folder.name}", False), ("rain folder:taxes", True)):
+        answer = run("search", query, "--json")[1]
+        assert any("a folder “taxes”" in note for note in answer["notes"]) == empty
