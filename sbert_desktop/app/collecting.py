@@ -17,7 +17,7 @@ from sbert_desktop.app.searching import parse_query
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import CollectionItem, CollectionView, HitView, SavedSearchView
 from sbert_desktop.domain import ContentId, Filters, Mask, Mode, Query, Snapshot
-from sbert_desktop.errors import LibraryError, UsageError
+from sbert_desktop.errors import EncoderError, LibraryError, UsageError
 from sbert_desktop.explore.chance import standing_out
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class SavedSearches:
 
     def _fresh(self, snapshot: Snapshot, record: SavedRecord, query: Query) -> int:
         encoder = self._session.ready_encoder()
-        key = (record.query, record.seen, record.waiting, snapshot.generation, encoder is not None)
+        key = (record.query, record.seen, record.waiting, snapshot.generation, encoder.info.fingerprint if encoder else "")
         with self._lock:
             counted = self._counted.get(record.name)
         if counted is None or counted.key != key:
@@ -258,7 +258,10 @@ class SavedSearches:
         key = (encoder.info.fingerprint, query.words)
         vector = self._vectors.get(key)
         if vector is None:
-            vector = self._vectors[key] = encoder.encode_query(query.words)
+            try:
+                vector = self._vectors[key] = encoder.encode_query(query.words)
+            except EncoderError:
+                return None  # another model was chosen at this moment; counted again with it
         return vector
 
 

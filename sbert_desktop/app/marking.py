@@ -13,6 +13,7 @@ from sbert_desktop.app.chance import prepare_chance
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import HitView, Marks, SearchView, Span
 from sbert_desktop.domain import Encoder, JobContext
+from sbert_desktop.errors import EncoderError
 
 _MARKED_DOCUMENTS, _MARKED_OTHERS = 50, 50
 _MARKED_AT_ONCE = 3
@@ -41,7 +42,7 @@ def mark_some(
     """Finds the sentence of shown passages that is closest to the query, by cosine, a few at a time.
 
     Sentences are encoded now, ahead of bulk work; only the first 2,000 characters of a passage are
-    looked at. Gives nothing without a model.
+    looked at. Gives nothing without a model, and no more once another one is chosen.
 
     Args:
         session: The opened library.
@@ -54,6 +55,18 @@ def mark_some(
     words = view.query if view.parsed is None else view.parsed.words
     if encoder is None or not words.strip() or not view.documents:
         return
+    try:
+        yield from _marks(encoder, words, view, context, rounds, at_once)
+        if context is not None:  # everything is shown: the next answer has the line; a command would only end later
+            prepare_chance(session, encoder, context)
+    except EncoderError as error:
+        if error.code != "encoder-closed":
+            raise
+
+
+def _marks(
+    encoder: Encoder, words: str, view: SearchView, context: JobContext | None, rounds: int, at_once: int
+) -> Iterator[Marks]:
     query = encoder.encode_query(words)
     first = [document.hits[0] for document in view.documents][:_MARKED_DOCUMENTS]
     others = [hit for document in view.documents for hit in document.hits[1:]][:_MARKED_OTHERS]
@@ -62,8 +75,6 @@ def mark_some(
         if context is not None:
             context.check()
         yield _mark(encoder, query, wanted[start : start + at_once])
-    if context is not None:  # everything is shown: the next answer has the line; a command would only end later
-        prepare_chance(session, encoder, context)
 
 
 def _mark(encoder: Encoder, query: NDArray[np.float32], hits: Sequence[HitView]) -> Marks:

@@ -82,9 +82,9 @@ def run_quotes(session: Session, draft: Path | str, context: JobContext) -> tupl
             return None
         try:
             encoder = session.encoder()
+            return encoder.encode_now(texts) if encoder.info.fingerprint == space else None
         except EncoderError:
-            return None  # words have found what they can
-        return encoder.encode_now(texts) if encoder.info.fingerprint == space else None
+            return None  # words have found what they can; or another model was chosen meanwhile
 
     found = check_quotations(snapshot, quotations, is_own=own.holds, encode=encode, on_step=step)
     return tuple(

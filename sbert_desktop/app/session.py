@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sbert_desktop import paths
 from sbert_desktop.app.presence import Presence
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from sbert_desktop.extraction import ExtractionPool
     from sbert_desktop.library import Library
 
+_T = TypeVar("_T")
+
+_CHANGES = 3
+"""Changes of the model that a single piece of work begins anew for."""
 _LONGEST = 512
 """Tokens of a passage at most, also where the model takes more: a passage is what is read and shown as one."""
 _LOADING_SECONDS = 4.0
@@ -184,7 +188,7 @@ class Session:
     def change_encoder(self) -> None:
         """Takes the encoder that the settings name now, in place of the one in force; waits for nothing.
 
-        What encodes with the old one at this moment ends with ``encoder-closed``.
+        What encodes with the old one at this moment ends with ``encoder-closed``; see :meth:`with_one_encoder`.
         """
         with self._lock:
             old, self._encoder = self._encoder, None
@@ -196,6 +200,20 @@ class Session:
         if begun:
             self.start_encoder()
         before.set()
+
+    def with_one_encoder(self, work: Callable[[], _T]) -> _T:
+        """Does what asks the encoder, once more where another model came into force in the middle of it.
+
+        Raises:
+            EncoderError: ``encoder-closed`` when the session is closing, or what else ``work`` raises.
+        """
+        for _ in range(_CHANGES):
+            try:
+                return work()
+            except EncoderError as error:
+                if error.code != "encoder-closed" or self._closed:
+                    raise
+        return work()
 
     def model_folder(self) -> Path | None:
         """Gives the folder of the encoder that the settings name; None for the bundled one.
