@@ -208,10 +208,6 @@ def run_similar(session: Session, path: Path, *, top: int = 10, on_stale: Stale 
 
 
 def _similar(session: Session, path: Path, top: int, on_stale: Stale | None) -> SearchView:
-    return session.with_one_encoder(lambda: _similar(session, path, top, on_stale))
-
-
-def _similar(session: Session, path: Path, top: int, on_stale: Stale | None) -> SearchView:
     began = time.perf_counter()
     real = Path(os.path.realpath(path.expanduser()))
     snapshot = session.snapshot()
