@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 
 from sbert_desktop.domain import Filters
 
@@ -174,3 +175,27 @@ class Removal:
 def is_below(path: Path, folders: Sequence[Path]) -> bool:
     """Tells whether a path is one of the folders or lies below one."""
     return any(path == folder or folder in path.parents for folder in folders)
+
+
+class Trash(Protocol):
+    """Where files go; the system's one, or a test's."""
+
+    def move(self, path: Path) -> Path | None:
+        """Moves a file to the trash and gives where it lies there (None: the system does not tell).
+
+        Raises:
+            PlatformError: ``no-trash`` (the volume has none), ``trash-refused``; the file is where it was.
+        """
+        ...
+
+    def find(self, original: Path) -> tuple[Path, ...]:
+        """Gives what lies in the trash that came from a path, newest first."""
+        ...
+
+    def restore(self, trashed: Path, target: Path) -> None:
+        """Puts a file back; never over another one.
+
+        Raises:
+            PlatformError: ``trash-refused``; ``file-exists``.
+        """
+        ...

