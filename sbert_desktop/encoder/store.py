@@ -7,6 +7,7 @@ passed the checks of :mod:`sbert_desktop.encoder.models`: what was broken off le
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -35,6 +36,11 @@ _FORGOTTEN_S = 24 * 3600.0  # a scratch folder that nobody wrote into for so lon
 _HUB_NAME = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,95}/)?[A-Za-z0-9][\w.-]{0,95}")
 # What is read of a model, or tells the person about it. Code, pickles and other programs' weights stay where they are.
 _KEPT = re.compile(r"(?:[\w.-]+/)?(?:[\w.-]+\.json|[\w.-]+\.txt|[\w.-]+\.safetensors|README\.md|LICENSE[\w.-]*)")
+_SAYS_NOTHING = re.compile(
+    r"(?:my[-_]?)?models?|encoder|transformer|\d+_\w+|sbert|best(?:[-_]model)?|final(?:[-_]model)?|output|out|export|"
+    r"checkpoint[-_]?\d*|latest|main|snapshots?|[0-9a-f]{40}|downloads?|desktop|documents|tmp|temp|home", re.IGNORECASE)
+_HUB_CACHE = re.compile(r"models--(?:.+?--)?(.+)")  # how the hub's own programs call a folder
+_AROUND = 3  # folders around a model's that are asked for a name
 _REQUEST_S = 120.0  # one request of the fetching child, which answers at least every second or fails
 _PIECE = 8 * 1024 * 1024
 
@@ -76,7 +82,9 @@ def add_model(source: str, launch: Launch, context: JobContext) -> ModelFacts:
     in a child of its own.
 
     Args:
-        source: Path of a folder, or ``owner/name`` (or ``name`` of sentence-transformers) on the hub.
+        source: Path of a folder, or ``owner/name`` (or ``name`` of sentence-transformers) on the hub. A folder
+            whose name says nothing (``model``, ``checkpoint-500``) is called after the one around it; another
+            model of a name that is taken gets a number.
         launch: ``launch("fetch", env=...)`` gives the child that fetches.
         context: Hears of the progress and is asked for a cancel.
 
@@ -89,11 +97,10 @@ def add_model(source: str, launch: Launch, context: JobContext) -> ModelFacts:
     local = folder.is_dir()
     if not local and (_HUB_NAME.fullmatch(source) is None or ".." in source):
         raise EncoderError("model-missing", f"There is no model folder {display_path(source)}", "Check the path.")
-    name = _store_name((folder.resolve() if local else Path(source)).name)
+    name = _free_name(folder.resolve()) if local else _store_name(Path(source).name)
     target = paths.added_models() / name
     if target.exists() or name == BUNDLED_NAME:
-        raise EncoderError("model-exists", f"There is a model {name!r} already.",
-                           "Remove it first, or give the folder another name.")
+        raise EncoderError("model-exists", f"There is a model {name!r} already.", "Remove it first.")
     with _scratch() as made:
         work = made / name  # families of models are known by their names, so it bears its own from the start
         work.mkdir()
@@ -147,6 +154,50 @@ def verify(folder: Path) -> list[str]:
     except EncoderError as error:
         return verify_model(folder) or [error.message]
     return verify_model(folder)
+
+
+def _free_name(folder: Path) -> str:
+    """Gives the name under which the model of a folder is kept, another than any model's that is there.
+
+    The name of the very same model, though, so that nobody keeps it twice unknowingly.
+    """
+    name = _store_name(_telling_name(folder))
+    if name == BUNDLED_NAME:
+        return name
+    taken = {entry.name.casefold(): entry for entry in list_models()}
+    number, free = 1, name
+    while (kept := taken.get(free.casefold())) is not None:
+        if _is_same(kept, folder):
+            return kept.name
+        number += 1
+        free = f"{name}-{number}"
+    return free
+
+
+def _telling_name(folder: Path) -> str:
+    """Gives the name of a folder, or of the nearest around it that says more, or what its configuration says."""
+    around = [folder.name, *(parent.name for parent in list(folder.parents)[:_AROUND])]
+    for name in around:
+        cached = _HUB_CACHE.fullmatch(name)
+        if cached is not None:
+            return cached.group(1)
+        if name and not _SAYS_NOTHING.fullmatch(name) and name != Path.home().name:
+            return name
+    try:
+        said = json.loads((folder / "config.json").read_text("utf-8")).get("_name_or_path")
+    except (OSError, ValueError, AttributeError):
+        said = None
+    said = Path(said).name if isinstance(said, str) else ""
+    return said if said and not _SAYS_NOTHING.fullmatch(said) else folder.name
+
+
+def _is_same(kept: Path, folder: Path) -> bool:
+    """Says whether a model that is kept was made from the files of a folder."""
+    try:
+        recorded = json.loads((kept / "sbert-desktop.json").read_text("utf-8"))["sha256"]
+        return all(recorded.get(name) == digest for name, digest in describe(folder).files.items())
+    except (OSError, ValueError, KeyError, AttributeError, EncoderError):
+        return False
 
 
 def _store_name(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -285,3 +286,45 @@ def test_families_are_known_by_their_names(small: Path, tmp_path: Path) -> None:
     (folder / "config_sentence_transformers.json").write_text(
         '{"prompts": {"query": "ask: ", "passage": "tell: ", "document": "", "odd": null}}', "utf-8")  # fmt: skip
     assert models.describe(folder).prompts == {"query": "ask: ", "document": "tell: "}
+
+
+def named(place: Path, small: Path, *, weights: bytes, said: str = "") -> Path:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(small, place)
+    (place / "model.safetensors").write_bytes(weights)
+    config = json.loads((place / "config.json").read_text("utf-8"))
+    (place / "config.json").write_text(json.dumps({**config, "_name_or_path": said}), "utf-8")
+    return place
+
+
+def test_a_folder_whose_name_says_nothing_is_called_after_what_is_around_it(
+    small: Path, no_launch, tmp_path: Path
+) -> None:
+    places = {
+        tmp_path / "taxes-tuned" / "model": "taxes-tuned",
+        tmp_path / "letters" / "output" / "checkpoint-500": "letters",
+        tmp_path / "models--someone--small-one" / "snapshots" / COMMIT: "small-one",
+    }
+    for number, (place, name) in enumerate(places.items()):
+        made = named(place, small, weights=b"%d" % number)
+        assert store.add_model(str(made), no_launch, Job()).name == name
+    deep = tmp_path / "tmp" / "output" / "models" / "export"
+    told = named(deep / "model", small, weights=b"9", said="/somewhere/multilingual-e5-small")
+    facts = store.add_model(str(told), no_launch, Job())
+    assert facts.name == "multilingual-e5-small"
+    assert facts.prompts["query"] == "query: "
+    silent = named(deep / "checkpoint-1", small, weights=b"10")
+    assert store.add_model(str(silent), no_launch, Job()).name == "checkpoint-1"
+
+
+def test_another_model_of_the_same_name_gets_a_number_and_the_same_one_is_told(
+    small: Path, no_launch, tmp_path: Path, home: Path
+) -> None:
+    places = [named(tmp_path / place / "tuned", small, weights=place.encode()) for place in ("a", "b", "c")]
+    names = [store.add_model(str(place), no_launch, Job()).name for place in places]
+    assert names == ["tuned", "tuned-2", "tuned-3"]
+    for place in places:
+        with pytest.raises(EncoderError) as caught:
+            store.add_model(str(place), no_launch, Job())
+        assert caught.value.code == "model-exists"
+    assert sorted(left_of(home)) == sorted(names)
