@@ -62,14 +62,36 @@ class Keeping:
     def import_kept(self, source: Path) -> dict[str, int]:
         """Adds what a copy holds and the library does not; what is there stays as it is.
 
-        Gives how many ``judgements``, ``collections``, ``items``, ``searches`` and ``captions`` were new, and the
-        ``unread`` lines. A caption is found again when its file is read the next time.
+        Gives how many ``judgements``, ``collections``, ``items``, ``searches`` and ``captions`` were new, ``later``
+        (captions, while the library has no folder: import again then), and the ``unread`` lines. A caption is found
+        again when its file is read the next time. Twice the same copy brings nothing twice.
 
         Raises:
             LibraryError: ``kept-unreadable``, ``kept-damaged``.
         """
         with self._keeping() as connection:
             return _kept_copies.read_back(connection, source)
+
+    def missing_from(self, source: Path) -> dict[str, int]:
+        """Counts what :meth:`import_kept` would bring from a copy; changes nothing.
+
+        Raises:
+            LibraryError: As :meth:`import_kept`.
+        """
+        if self.read_only:
+            raise _disk.read_only(self.path)
+        with self._kept_lock, _disk.known_errors(self.path):
+            counts: dict[str, int] = {}
+            try:
+                with _kept.writing(self.path) as connection:
+                    counts = _kept_copies.read_back(connection, source)
+                    raise _Undone
+            except _Undone:
+                return counts
+
+    def kept_copies(self, folder: Path | None = None) -> tuple[Path, ...]:
+        """Lists the daily copies of this library, or of the one in another folder, newest first."""
+        return tuple(_kept_copies.copies(folder or self.path))
 
     # ------------------------------------------------------------ judgements
 
@@ -200,6 +222,10 @@ class Keeping:
 
     def _newest(self, connection: sqlite3.Connection) -> int:
         return int(connection.execute("SELECT coalesce(max(id), 0) FROM content").fetchone()[0])
+
+
+class _Undone(Exception):  # noqa: N818
+    """Leaves a transaction without a trace."""
 
 
 def _clean(text: str) -> str:

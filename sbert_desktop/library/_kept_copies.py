@@ -87,12 +87,13 @@ def _lines(connection: sqlite3.Connection) -> Iterator[_Line]:
 def read_back(connection: sqlite3.Connection, source: Path) -> dict[str, int]:
     """Adds what a copy holds and the library does not; what is there stays as it is.
 
-    Gives how many of each kind were new, and ``unread`` lines.
+    Gives how many of each kind were new, ``later`` (captions, as long as the library has no folder), and ``unread``
+    lines.
 
     Raises:
         LibraryError: ``kept-unreadable``, ``kept-damaged`` (not one line says anything).
     """
-    counts = {"judgements": 0, "collections": 0, "items": 0, "searches": 0, "captions": 0, "unread": 0}
+    counts = {"judgements": 0, "collections": 0, "items": 0, "searches": 0, "captions": 0, "later": 0, "unread": 0}
     readers: dict[object, tuple[str, Callable[[sqlite3.Connection, _Line], int]]] = {
         "judgement": ("judgements", _judgement),
         "collection": ("collections", _collection),
@@ -111,6 +112,9 @@ def read_back(connection: sqlite3.Connection, source: Path) -> dict[str, int]:
                     kind, reader = readers[line["keeps"]]
                     counts[kind] += reader(connection, line)
                     understood += 1
+                except _NoFolderError:
+                    counts["later"] += 1
+                    understood += 1
                 except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
                     counts["unread"] += 1
     except OSError as error:
@@ -122,6 +126,10 @@ def read_back(connection: sqlite3.Connection, source: Path) -> dict[str, int]:
             "kept-damaged", "This file is no copy of judgements and collections.", "Choose a .jsonl file from “kept”."
         )
     return counts
+
+
+class _NoFolderError(Exception):
+    """There is no folder yet to which a caption could belong."""
 
 
 def _judgement(connection: sqlite3.Connection, line: _Line) -> int:
@@ -197,7 +205,7 @@ def _caption(connection: sqlite3.Connection, line: _Line) -> int:
         "SELECT coalesce((SELECT folder FROM file WHERE sha256=? LIMIT 1), (SELECT min(id) FROM folder))", (sha256,)
     ).fetchone()
     if row[0] is None:
-        raise KeyError("no folder")  # a caption belongs to one
+        raise _NoFolderError  # a caption belongs to one
     _captions.keep(connection, sha256, FolderId(row[0]), text)
     return 1
 

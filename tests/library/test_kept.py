@@ -187,7 +187,7 @@ def test_a_copy_brings_everything_into_another_library(library: Library, tmp_pat
         start(other, Path("/elsewhere"))
         counts = other.import_kept(path)
         assert counts == {
-            "judgements": 1, "collections": 1, "items": 1, "searches": 1, "captions": 1, "unread": 0,
+            "judgements": 1, "collections": 1, "items": 1, "searches": 1, "captions": 1, "later": 0, "unread": 0,
         }  # fmt: skip
         assert other.judgements() == library.judgements()
         (box,) = other.collections()
@@ -195,6 +195,39 @@ def test_a_copy_brings_everything_into_another_library(library: Library, tmp_pat
         assert other.saved_searches()[0].name == "mine"
         assert other.caption_for(sha) == "my own words"
         assert sum(other.import_kept(path).values()) == 0, "nothing twice"
+
+
+def test_what_a_copy_would_bring_is_counted_without_a_change(library: Library, tmp_path: Path) -> None:
+    keep_all(library)
+    path = library.copy_kept()
+    assert path is not None
+    assert library.kept_copies() == (path,)
+    assert sum(library.missing_from(path).values()) == 0
+    with open_library(tmp_path / "other") as other:
+        wanted = {"judgements": 1, "collections": 1, "items": 1, "searches": 1, "captions": 0, "later": 1, "unread": 0}
+        assert other.missing_from(path) == wanted
+        assert (other.judgements(), other.collections(), other.saved_searches()) == ((), (), ())
+        assert other.import_kept(path) == wanted
+        start(other, Path("/elsewhere"))
+        assert sum(other.missing_from(path).values()) == other.missing_from(path)["captions"] == 1
+        assert sum(other.import_kept(path).values()) == 1, "the caption, now that there is a folder"
+        assert other.kept_copies(library.path) == (path,)
+
+
+def test_what_was_said_since_stays_as_it_is(library: Library) -> None:
+    sha = keep_all(library)
+    path = library.copy_kept()
+    assert path is not None
+    older = path.with_name("2001-01-01.jsonl")
+    older.write_bytes(path.read_bytes())
+    library.judge("relevance", "not relevant", "q\ud800", sha, 0, 10, "first part")
+    (box,) = library.collections()
+    library.change_collection("box", note="another note", item_note=(box.items[0].id, "mine"))
+    library.save_search("mine", '{"text": "newer"}')
+    assert sum(library.import_kept(older).values()) == 0
+    assert [record.verdict for record in library.judgements()] == ["not relevant"]
+    assert (library.collections()[0].note, library.collections()[0].items[0].note) == ("another note", "mine")
+    assert library.saved_searches()[0].query == '{"text": "newer"}'
 
 
 def test_the_copy_of_a_day_is_there_after_the_first_change_and_whole_after_the_end(tmp_path: Path) -> None:
