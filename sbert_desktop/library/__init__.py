@@ -7,11 +7,13 @@ one :class:`Writer`; ``Library.snapshot()`` gives arrays that fulfil ``domain.Sn
 from __future__ import annotations
 
 from sbert_desktop.library._cleanups import CleanUpEntry, CleanUpJournal, CleanUpRecord, CleanUps
+from sbert_desktop.library._kept_copies import kept_copies
 from sbert_desktop.library._library import Library
 from sbert_desktop.library._opening import open_library
 from sbert_desktop.library._records import (
     ChangeRecord,
     CollectionRecord,
+    CopyRecord,
     Counts,
     FolderRecord,
     HealthRecord,
@@ -33,6 +35,7 @@ __all__ = [
     "CleanUpRecord",
     "CleanUps",
     "CollectionRecord",
+    "CopyRecord",
     "Counts",
     "FolderRecord",
     "HealthRecord",
@@ -46,5 +49,6 @@ __all__ = [
     "SavedRecord",
     "SpaceRecord",
     "Writer",
+    "kept_copies",
     "open_library",
 ]

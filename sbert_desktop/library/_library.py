@@ -36,6 +36,7 @@ from sbert_desktop.library import (
     _phrases,
     _reading,
     _schema,
+    _shelf,
     _snapshot,
     _text,
     _vectors,
@@ -46,6 +47,7 @@ from sbert_desktop.library._keeping import Keeping
 from sbert_desktop.library._lock import HOLDER, WriterLock
 from sbert_desktop.library._records import (
     ChangeRecord,
+    CopyRecord,
     Counts,
     FolderRecord,
     HealthRecord,
@@ -68,6 +70,7 @@ class Library(Keeping):
         path: The library's folder.
         read_only: True when nothing can be written.
         notices: Plain sentences about what was found and done while opening and since.
+        shelf: What was computed from the library and is slow to compute again.
     """
 
     def __init__(self, path: Path, mode: str, exact_below: int, index_from: int, extractor_version: int) -> None:
@@ -93,6 +96,7 @@ class Library(Keeping):
         self._details = _filtering.Details(self._reading)
         self._wanted: tuple[tuple[str, int], _Wanted] | None = None
         self._history = _history.History(path)
+        self.shelf = _shelf.Shelf(path, read_only=self.read_only)
         try:
             self._start()
         except BaseException:
@@ -231,6 +235,11 @@ class Library(Keeping):
         """Lists the documents read last, newest first."""
         with self._reading() as connection:
             return _listing.recent(connection, limit)
+
+    def copies(self) -> list[CopyRecord]:
+        """Lists every file and member of active folders, by path and member."""
+        with self._reading() as connection:
+            return _listing.copies(connection)
 
     def known_files(self, folder: FolderId, below: Sequence[Path] | None = None) -> dict[bytes, KnownFile]:
         """Gives what the catalog remembers of a folder's files by path; what is inside containers is left out.

@@ -10,7 +10,7 @@ from pathlib import Path
 from sbert_desktop.domain import FolderId
 from sbert_desktop.library import _folders
 from sbert_desktop.library._columns import View
-from sbert_desktop.library._records import ChangeRecord, FolderRecord, ProblemRecord
+from sbert_desktop.library._records import ChangeRecord, CopyRecord, FolderRecord, ProblemRecord
 
 
 def folders(connection: sqlite3.Connection, view: View) -> tuple[FolderRecord, ...]:
@@ -77,6 +77,23 @@ def recent(connection: sqlite3.Connection, limit: int) -> tuple[ChangeRecord, ..
         (max(0, limit),),
     ).fetchall()
     return tuple(ChangeRecord(_path(row[0]), row[1], row[2], row[3] or 0, row[4]) for row in rows)
+
+
+def copies(connection: sqlite3.Connection) -> list[CopyRecord]:
+    """Lists every file and member of active folders, by path and member; captions of other files left out."""
+    rows = connection.execute(
+        "SELECT f.path, f.member, f.size, f.mtime_ns, f.device, f.inode, f.sha256, coalesce(f.content, 0), d.path,"
+        " coalesce(c.format, ''), coalesce(c.title, ''), c.date,"
+        " coalesce((SELECT p.code FROM problem p WHERE p.file=f.id ORDER BY p.partial LIMIT 1), '')"
+        " FROM file f JOIN folder d ON d.id=f.folder AND d.state='active' LEFT JOIN content c ON c.id=f.content"
+        " WHERE f.captions IS NULL ORDER BY f.path, f.member"
+    )
+    made = []
+    for row in map(CopyRecord._make, rows):
+        if row.device < 0 or row.inode < 0:  # kept as signed numbers
+            row = row._replace(device=row.device % 2**64, inode=row.inode % 2**64)
+        made.append(row)
+    return made
 
 
 def _path(raw: bytes) -> Path:

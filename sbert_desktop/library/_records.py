@@ -58,6 +58,28 @@ class KnownFile(NamedTuple):
     ignored: bool = False
 
 
+class CopyRecord(NamedTuple):
+    """One file, or member of a container, of an active folder: what tells copies apart.
+
+    ``sha256`` is ``""`` where the bytes were not read (files of kinds that are not read, mostly); ``content`` is 0
+    where no text was; ``date``: the document's own, None where it has none.
+    """
+
+    path: bytes
+    member: str
+    size: int
+    mtime_ns: int
+    device: int
+    inode: int
+    sha256: str
+    content: int
+    folder: bytes
+    format: str
+    title: str
+    date: float | None
+    problem: str
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """Totals over the active folders, counted as in :class:`FolderRecord`."""
