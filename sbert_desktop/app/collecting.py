@@ -220,7 +220,8 @@ class SavedSearches:
 
     def _fresh(self, snapshot: Snapshot, record: SavedRecord, query: Query) -> int:
         encoder = self._session.ready_encoder()
-        key = (record.query, record.seen, record.waiting, snapshot.generation, encoder.info.fingerprint if encoder else "")
+        model = encoder.info.fingerprint if encoder is not None else ""
+        key = (record.query, record.seen, record.waiting, snapshot.generation, model)
         with self._lock:
             counted = self._counted.get(record.name)
         if counted is None or counted.key != key:

@@ -24,6 +24,7 @@ from sbert_desktop.app import (
     exporting,
     indexing,
     judging,
+    keeping,
     marking,
     models,
     overview,
@@ -490,6 +491,16 @@ class App:
             if self._remembering is not None:
                 self._remembering.cancel()
         self._jobs.submit("helper", "history", lambda context: self._session.library.clear_history())
+
+    # ------------------------------------------------------------- the daily copy
+
+    def kept_copy(self) -> JobId:
+        """Looks for a daily copy that holds more than the library."""
+        return self._jobs.submit("errand", "kept", lambda context: keeping.newest_with_more(self._session), key="kept")
+
+    def restore_kept(self, source: Path | None = None) -> JobId:
+        """Brings back what a copy holds and the library lacks."""
+        return self._jobs.submit("errand", "kept", lambda context: keeping.restore(self._session, source))
 
     # ------------------------------------------------------------- index health
 

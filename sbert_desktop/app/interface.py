@@ -263,6 +263,15 @@ class Commands(Protocol):
         """Writes groups as the suffix says: csv, json or html (kind ``export``): the path written."""
         ...
 
+    # the daily copy -------------------------------------------------------
+    def kept_copy(self) -> JobId:
+        """Looks for a daily copy that holds more than the library (kind ``kept``): KeptView, or None."""
+        ...
+
+    def restore_kept(self, source: Path | None = None) -> JobId:
+        """Brings back what a copy holds and the library lacks (kind ``kept``): KeptView of what came back."""
+        ...
+
     # index health ---------------------------------------------------------
     def health(self) -> JobId:
         """Measures recall and counts rows (kind ``health``): HealthView."""

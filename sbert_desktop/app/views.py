@@ -278,6 +278,30 @@ class SavedSearchView:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptView:
+    """A daily copy of what the person made, and how much of it the library did not hold.
+
+    ``day``: ISO date, ``""`` for a file of another name. ``items``: collected passages. ``later``: captions that
+    come back once the library has a folder. ``unread``: lines that are damaged.
+    """
+
+    path: Path
+    day: str = ""
+    judgements: int = 0
+    collections: int = 0
+    items: int = 0
+    searches: int = 0
+    captions: int = 0
+    later: int = 0
+    unread: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many things."""
+        return self.judgements + self.collections + self.items + self.searches + self.captions
+
+
+@dataclass(frozen=True, slots=True)
 class QuoteView:
     """One quotation of a draft: where the library holds it, and what differs.
 

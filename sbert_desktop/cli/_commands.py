@@ -11,7 +11,7 @@ from pathlib import Path
 from sbert_desktop.app.reading import Read
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import DocumentView, HitView, ModelView, SearchView
-from sbert_desktop.cli import _care, _quotes
+from sbert_desktop.cli import _care, _health, _quotes
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._opening import as_json as _json
 from sbert_desktop.cli._opening import console as _console
@@ -503,6 +503,7 @@ def export(options: argparse.Namespace) -> None:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     **_care.COMMANDS,
     **_quotes.COMMANDS,
+    **_health.COMMANDS,
     "index": index,
     "status": status,
     "forget": forget,

@@ -16,14 +16,19 @@ from sbert_desktop.cli._console import ConsoleContext
 from sbert_desktop.settings import Settings
 
 
+def library_folder(options: argparse.Namespace) -> Path:
+    """Gives the folder of the library that the command is about."""
+    library: Path = getattr(options, "library", None) or paths.default_library()
+    return library.expanduser().absolute()
+
+
 @contextmanager
 def session(options: argparse.Namespace, *, create: bool = False) -> Iterator[Session]:
     """Opens the library that the command is about."""
     settings = Settings()
     for problem in settings.problems:
         output.say(problem)
-    library: Path = getattr(options, "library", None) or paths.default_library()
-    opened = Session(library.expanduser().absolute(), settings, create=create)
+    opened = Session(library_folder(options), settings, create=create)
     try:
         yield opened
     finally:

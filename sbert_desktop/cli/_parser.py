@@ -122,6 +122,14 @@ def build_parser() -> argparse.ArgumentParser:
     versions = add("versions", "List the versions of a file, oldest first.")
     versions.add_argument("path", type=_path, metavar="PATH")
 
+    restore = add(
+        "restore", "Bring back judgements, collections, saved searches and captions from the copy made each day."
+    )
+    restore.add_argument(
+        "source", nargs="?", type=_path, metavar="FILE|DIR",
+        help="a copy, or the folder of a library (default: the newest copy of this library that holds more than it)",
+    )  # fmt: skip
+
     _export(add("export", "Write hits or a collection as CSV, JSON, HTML or a BibTeX list."), common)
 
     extract = add("extract", "Show the text that would be indexed; needs no library.")

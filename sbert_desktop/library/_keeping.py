@@ -89,9 +89,9 @@ class Keeping:
             except _Undone:
                 return counts
 
-    def kept_copies(self, folder: Path | None = None) -> tuple[Path, ...]:
-        """Lists the daily copies of this library, or of the one in another folder, newest first."""
-        return tuple(_kept_copies.copies(folder or self.path))
+    def kept_copies(self) -> tuple[Path, ...]:
+        """Lists the daily copies of this library, newest first."""
+        return tuple(_kept_copies.copies(self.path))
 
     # ------------------------------------------------------------ judgements
 

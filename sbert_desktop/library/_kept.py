@@ -295,4 +295,4 @@ def saved_searches(connection: sqlite3.Connection) -> tuple[SavedRecord, ...]:
         " ORDER BY s.saved DESC, s.id DESC",
         (_WAITING,),
     )
-    return tuple(SavedRecord(*row[:4], _ranges(row[4])) for row in rows)
+    return tuple(SavedRecord(name, query, saved, seen, _ranges(waiting)) for name, query, saved, seen, waiting in rows)

@@ -18,6 +18,7 @@ from sbert_desktop.library._records import JudgementRecord, KeptPassage, SavedRe
 
 FOLDER = "kept"
 COPIES = 14  # days
+_NAMES = "????-??-??.jsonl"
 _LONGEST_LINE = 64_000_000  # characters; a caption or a passage is never so long
 
 _Line = dict[str, object]
@@ -25,7 +26,12 @@ _Line = dict[str, object]
 
 def copies(library: Path) -> list[Path]:
     """Lists the copies, newest first."""
-    return sorted((library / FOLDER).glob("????-??-??.jsonl"), reverse=True)
+    return sorted((library / FOLDER).glob(_NAMES), reverse=True)
+
+
+def kept_copies(folder: Path) -> tuple[Path, ...]:
+    """Lists the copies of the library in a folder, or those in a folder of copies, newest first."""
+    return tuple(copies(folder) or sorted(folder.glob(_NAMES), reverse=True))
 
 
 def today(library: Path) -> Path:
