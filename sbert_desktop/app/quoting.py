@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sbert_desktop.app.presence import CURRENT, GONE
-from sbert_desktop.app.reading import read_file
+from sbert_desktop.app.reading import MOST_JOINED, read_text
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import FamilyView, HitView, QuoteView
 from sbert_desktop.domain import (
@@ -38,7 +38,7 @@ from sbert_desktop.explore.wording import Span, Wording
 
 _PLAIN = frozenset({".txt", ".text", ".md", ".markdown", ".mdown", ".rst", ".org", ".adoc"})
 """Read as they stand: their block quotes are lines with ``>`` or an indent, which the stored text does not keep."""
-_PLAIN_BYTES = 20_000_000
+_PLAIN_BYTES = 100_000_000
 _NOT_QUOTED = frozenset({BlockKind.CODE, BlockKind.HEADER, BlockKind.FURNITURE})
 _SAMPLED = 12
 _SAMPLED_WORDS = 8
@@ -61,8 +61,10 @@ def run_quotes(session: Session, draft: Path | str, context: JobContext) -> tupl
         draft: A file of any kind that is read, or a pasted text.
         context: Told how far it is; asked for a cancel per quotation.
 
+    What of the draft could not be read is a notice of the session.
+
     Raises:
-        UsageError: ``file-missing``, ``not-a-file`` or ``no-text``.
+        UsageError: ``file-missing``, ``not-a-file``, ``no-text`` or ``draft-too-long``.
         ExtractionError: The draft could not be read.
     """
     text, code = _draft_text(session, draft)
@@ -90,13 +92,14 @@ def run_quotes(session: Session, draft: Path | str, context: JobContext) -> tupl
     return tuple(
         _view(session, own, quotation, source)
         for quotation, source in zip(quotations, found, strict=True)
-        if not _is_told(quotation, found)
+        if not _is_told(quotation, source, found)
     )
 
 
-def _is_told(quotation: Quotation, found: Sequence[Source | None]) -> bool:
-    """Tells whether the quotation around this one was found, and speaks for it."""
-    return quotation.within is not None and found[quotation.within] is not None
+def _is_told(quotation: Quotation, source: Source | None, found: Sequence[Source | None]) -> bool:
+    """Tells whether the quotation around this one was found, and speaks for it; not as changed for an exact one."""
+    around = None if quotation.within is None else found[quotation.within]
+    return around is not None and (around.exact or source is None or not source.exact)
 
 
 def _draft_text(session: Session, draft: Path | str) -> tuple[str, list[Span]]:
@@ -107,7 +110,13 @@ def _draft_text(session: Session, draft: Path | str) -> tuple[str, list[Span]]:
     plain = _plain_text(path)
     if plain is not None:
         return plain, []
-    read = read_file(session, path)
+    read, problems = read_text(session, path)
+    if len(read.text) >= MOST_JOINED:
+        raise UsageError(
+            "draft-too-long", f"{display_path(path)} holds more text than can be checked at once.", "Check it in parts."
+        )
+    for problem in problems:
+        session.notice(f"{display_path(path.name)}: {problem.message}")
     if not read.text.strip():
         raise UsageError("no-text", f"There is no text in {display_path(path)}.", "Choose another file.")
     return read.text, [(block.start, block.end) for block in read.blocks if block.kind in _NOT_QUOTED]

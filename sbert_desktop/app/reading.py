@@ -15,7 +15,7 @@ from sbert_desktop.domain import ExtractedText, JobContext, Listing, Problem, So
 from sbert_desktop.errors import ExtractionError, UsageError
 from sbert_desktop.jobs import NullContext
 
-_JOINED = 20_000_000
+MOST_JOINED = 20_000_000
 """Characters of the members' texts that stand for a container; the members themselves are given whole."""
 
 
@@ -85,10 +85,10 @@ def _joined(listing: Listing, members: Sequence[Read]) -> ExtractedText | None:
     texts = [own.text] if own is not None and own.text else []
     size = sum(map(len, texts))
     for member in members:
-        if size >= _JOINED:
+        if size >= MOST_JOINED:
             break
         if member.text is not None:
-            texts.append(member.text.text[: _JOINED - size])
+            texts.append(member.text.text[: MOST_JOINED - size])
             size += len(texts[-1])
     if own is not None:
         return replace(own, text="\n\n".join(texts), problems=())
@@ -96,7 +96,12 @@ def _joined(listing: Listing, members: Sequence[Read]) -> ExtractedText | None:
 
 
 def read_file(session: Session, path: Path) -> ExtractedText:
-    """Reads one file in a child.
+    """Reads one file in a child; see :func:`read_text`."""
+    return read_text(session, path)[0]
+
+
+def read_text(session: Session, path: Path) -> tuple[ExtractedText, tuple[Problem, ...]]:
+    """Reads one file in a child; gives its text, and what of it is missing there.
 
     Raises:
         UsageError: ``file-missing`` or ``not-a-file``.
@@ -105,7 +110,7 @@ def read_file(session: Session, path: Path) -> ExtractedText:
     _source(path)
     *_, read = read_files(session, [path], NullContext())
     if read.text is not None:
-        return read.text
+        return read.text, read.problems
     for problem in read.problems:
         raise ExtractionError(problem.code, f"{display_path(path)}: {problem.message}", problem.hint)
     raise ExtractionError("unreadable", f"{display_path(path)} could not be read.")

@@ -26,6 +26,8 @@ def quotes(options: argparse.Namespace) -> None:
             draft = sys.stdin.buffer.read().decode("utf-8", "replace") if sys.stdin is not None else ""
         found = run_quotes(opened, draft, context)
         context.clear()
+        for notice in opened.notices():
+            output.say(notice)
         if as_json(options):
             output.emit({"quotes": [_fields(view) for view in found]})
             return

@@ -336,3 +336,24 @@ def test_family_is_found_by_words_without_vectors(session, tmp_path):
     found = family(session, FIFTH, root / "letter v2.txt")
     assert found is not None
     assert found.words.startswith("newest of 2; ")
+
+
+def test_exact_quotation_inside_a_changed_one_speaks_for_itself(session, library):
+    library(ferry_txt=FERRY)
+    inner = "in hard winters he cut a lane through the ice"
+    views = check(session, f"“An old neighbour once told me: ‘{inner}’ and then she laughed out loud”, he wrote.")
+    assert (inner, "exact") in [(view.quoted, view.verdict) for view in views]
+
+
+def test_draft_of_which_only_a_part_would_be_checked_is_refused(session, library, tmp_path, monkeypatch):
+    library(ferry_txt=FERRY)
+    draft = tmp_path / "long.html"
+    draft.write_text(f"<p>{'A line of no account. ' * 200}</p><p>“in hard winters he cut a lane”</p>", "utf-8")
+    assert [view.verdict for view in check(session, draft)] == ["exact"]
+    monkeypatch.setattr("sbert_desktop.app.quoting.MOST_JOINED", 1000)
+    with pytest.raises(UsageError) as told:
+        check(session, draft)
+    assert told.value.code == "draft-too-long"
+    plain = tmp_path / "long.txt"  # such a one is read as it stands, whatever its length
+    plain.write_text("A line of no account.\n" * 200 + "\n“in hard winters he cut a lane”", "utf-8")
+    assert [view.verdict for view in check(session, plain)] == ["exact"]
