@@ -107,7 +107,6 @@ class Shelf:
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS kept(key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
             )
-        return connection
 
 
 def clear(library: Path) -> None:
