@@ -224,3 +224,23 @@ def test_a_kept_search_says_its_filters_in_words() -> None:
                       attachments=False, size_from=10)
     assert query_text(Query(" tax ", filters=filters)) == \
         'tax folder:"/a b" type:pdf lang:de in:"My  own" -has:attachment size:>10'
+
+
+def test_results_of_a_collection_follow_what_it_holds(make_window, qtbot) -> None:
+    window, _ = opened(make_window, qtbot)
+    page = window.page("search").page
+    window.show_page("search")
+
+    def searches() -> list[str]:
+        return [call[1].text for call in fake(window).calls if call[0] == "search"]
+
+    page.run("in:Deposit keys")
+    qtbot.waitUntil(lambda: page.session.settled)
+    window.desk.start(fake(window).change_collection("Deposit", rename="Flat"))
+    qtbot.waitUntil(lambda: searches() == ["in:Deposit keys"] * 2, timeout=5000)
+    page.run("keys")
+    qtbot.waitUntil(lambda: page.session.settled)
+    window.desk.start(fake(window).change_collection("Flat", delete=True))
+    qtbot.waitUntil(lambda: window.desk.shelf.collection("Flat") is None)
+    assert not page.session._rerun.isActive()
+    assert searches()[2:] == ["keys"]
