@@ -292,8 +292,10 @@ class App:
     # ------------------------------------------------------------- search
 
     def typing(self) -> None:
-        """Makes bulk work step aside."""
+        """Makes bulk work step aside; the cross-encoder in use is made ready for the query that comes."""
         self._session.hold_bulk(_TYPING_SECONDS)
+        if self.settings.text("models.cross_encoder") and self.settings.text("search.rerank") != "0":
+            self._session.second_stage.start()
 
     def search(self, query: Query) -> JobId:
         """Searches; the newest query wins."""
@@ -335,7 +337,7 @@ class App:
             return found
         try:
             cross = self._session.second_stage.wait(context)
-            return found if cross is None else reranking.rerank(found, cross, context)
+            return found if cross is None else reranking.rerank(found, cross, context, hold=self._session.hold_bulk)
         except EncoderError as error:
             return replace(found, notes=(*found.notes, f"{error.message} This is the order of the first search."))
 

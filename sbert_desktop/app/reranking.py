@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from sbert_desktop.app.searching import Found
@@ -11,8 +12,9 @@ from sbert_desktop.domain import CrossEncoder, JobContext
 from sbert_desktop.errors import EncoderError
 from sbert_desktop.explore import reorder, shortlist
 
-_AT_ONCE = 8
-"""Passages per step: the next query waits for one step at most."""
+_AT_ONCE = 16
+"""Passages between two moves of the progress line; a cancel is heard earlier, by the cross-encoder."""
+_HELD_SECONDS = 1.0
 
 
 def cross_encoder_in_use(session: Session, context: JobContext) -> CrossEncoder:
@@ -31,13 +33,16 @@ def cross_encoder_in_use(session: Session, context: JobContext) -> CrossEncoder:
     return cross
 
 
-def rerank(found: Found, cross: CrossEncoder, context: JobContext) -> Found:
+def rerank(
+    found: Found, cross: CrossEncoder, context: JobContext, *, hold: Callable[[float], None] | None = None
+) -> Found:
     """Scores the best passages of an answer and puts them into the order of these scores.
 
     Args:
         found: As :func:`sbert_desktop.app.searching.find` gave it, with ``query.rerank`` above 0.
         cross: Scores query and passage together.
         context: Asked for a cancel before each step, told how many were read.
+        hold: Keeps bulk work away for so many seconds: somebody waits for this.
 
     Returns:
         The same answer in the new order; unchanged where there are no words to compare with.
@@ -59,6 +64,8 @@ def rerank(found: Found, cross: CrossEncoder, context: JobContext) -> Found:
     for start in range(0, len(passages), _AT_ONCE):
         context.check()
         context.progress(phase, start, len(passages))
+        if hold is not None:
+            hold(_HELD_SECONDS)
         step = passages[start : start + _AT_ONCE]
         given = cross.score(wanted, [records[passage].text for passage in step], context)
         scores.update(zip((int(passage) for passage in step), given.tolist(), strict=True))

@@ -24,23 +24,30 @@ class SecondStage:
         self._opening: _Opening | None = None
         self._closed = False
 
+    def start(self) -> None:
+        """Begins to open it, so that the first query finds it ready; waits for nothing."""
+        self._begun()
+
     def wait(self, context: JobContext) -> CrossEncoder | None:
         """Gives it, None when none is in use; a cancel ends the waiting, not the opening.
 
         Raises:
             EncoderError: It could not be opened.
         """
-        with self._lock:
-            if self._closed:
-                return None
-            if self._opening is None:
-                self._opening = _Opening(self._open_one)
-            opening = self._opening
+        opening = self._begun()
+        if opening is None:
+            return None
         while not opening.done.wait(_POLL_SECONDS):
             context.check()
         if opening.error is not None:
             raise opening.error
         return opening.cross
+
+    def _begun(self) -> _Opening | None:
+        with self._lock:
+            if self._opening is None and not self._closed:
+                self._opening = _Opening(self._open_one)
+            return self._opening
 
     def forget(self) -> None:
         """Closes it, so that the next wish opens the one that is in use then."""

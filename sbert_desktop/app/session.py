@@ -307,7 +307,19 @@ class Session:
         from sbert_desktop.encoder.store import find_model
 
         name = self.settings.text("models.cross_encoder")
-        return open_cross_encoder(find_model(name), launch=self.launch, notify=self.notice) if name else None
+        if not name:
+            return None
+        backend = self.settings.text("advanced.encoder")
+        device = {"torch-cpu": "cpu", "torch-gpu": "gpu"}.get(backend, "auto")
+        return open_cross_encoder(
+            find_model(name),
+            launch=self.launch,
+            device=device,
+            precision=self.settings.text("advanced.precision"),
+            backend="torch" if device != "auto" else "openvino" if backend == "openvino" else "auto",
+            start=True,
+            notify=self.notice,
+        )
 
     # ------------------------------------------------------------- children
 

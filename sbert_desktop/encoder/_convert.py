@@ -23,12 +23,16 @@ def convert_model(folder: Path, spec: Mapping[str, Any], target: Path) -> str:
 
     from sbert_desktop.encoder._torch_model import build_module
 
-    module = build_module(folder, spec)
+    scores = spec["kind"] == "cross-encoder"
+    # The activation of a cross-encoder is computed outside, in float32 (see _openvino_pairs).
+    module = build_module(folder, {**spec, "activation": "identity"} if scores else spec)
     example = torch.from_numpy(np.array([[101, 2000, 102, 0], [101, 2000, 2001, 102]], np.int64) % spec["vocabulary"])
     mask = torch.tensor([[1, 1, 1, 0], [1, 1, 1, 1]])
     with torch.no_grad():
         inputs = {"input_ids": example, "attention_mask": mask}
-        if not spec["prompt_pooled"]:
+        if scores:
+            inputs["token_types"] = torch.tensor([[0, 0, 1, 0], [0, 0, 1, 1]])
+        elif not spec["prompt_pooled"]:
             inputs["pooling_mask"] = mask.clone()
         converted = ov.convert_model(module, example_input=inputs)
     for port in converted.inputs:

@@ -21,6 +21,9 @@ from sbert_desktop.encoder._tokens import ModelTokenizer
 from sbert_desktop.encoder.models import ModelFacts, sha256
 from sbert_desktop.errors import EncoderError, JobError, SbertDesktopError
 
+Packed = tuple[list[int], bytes]
+"""Lengths of token ids, and all of them behind each other (those of pairs with their types after them)."""
+
 FORMAT = 1  # raised when what the converter writes changes
 _CONVERT_S = 900.0
 _FILES = ("model.xml", "model.bin", "reference.f32")
@@ -60,7 +63,8 @@ def conversion_folder(facts: ModelFacts) -> Path:
 
 
 def get_conversion(
-    facts: ModelFacts, tokenizer: ModelTokenizer, launch: Launch, *, told: Callable[[], None] | None = None
+    facts: ModelFacts, tokenizer: ModelTokenizer, launch: Launch, *, told: Callable[[], None] | None = None,
+    packed: Packed | None = None,
 ) -> Converted:
     """Gives the checked conversion of a model, making it first when there is none or it is damaged.
 
@@ -69,6 +73,7 @@ def get_conversion(
         tokenizer: The model's.
         launch: ``launch("torch")`` gives the child that converts.
         told: Called before a conversion, which takes some ten seconds.
+        packed: What the child computes the reference of; the texts of the self-test by default.
 
     Raises:
         EncoderError: ``backend-failed``.
@@ -79,7 +84,7 @@ def get_conversion(
         return found
     if told is not None:
         told()
-    _convert(folder, facts, tokenizer, launch)
+    _convert(folder, facts, packed or pack(tokenizer.encode(SELF_TEST)), launch)
     found = _read(folder, facts)
     if found is None:
         raise EncoderError("backend-failed", "The converted model could not be read back.",
@@ -124,18 +129,18 @@ def _read(folder: Path, facts: ModelFacts) -> Converted | None:
     if not isinstance(hashes, dict) or [hashes.get(name) for name in _FILES] != digests:
         return None
     vectors = np.frombuffer(reference, "<f4").reshape(len(SELF_TEST), -1)
-    if vectors.shape[1] != facts.dimension:
+    if vectors.shape[1] != (facts.dimension or 1):  # a cross-encoder has one score and no dimension
         return None
     return Converted(folder, xml.decode("utf-8"), weights, vectors)
 
 
-def _convert(folder: Path, facts: ModelFacts, tokenizer: ModelTokenizer, launch: Launch) -> None:
+def _convert(folder: Path, facts: ModelFacts, packed: Packed, launch: Launch) -> None:
     """Converts into a scratch folder and renames it; of two at once the first wins."""
     scratch: Path | None = None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".converting-", dir=folder.parent))
-        lengths, payload = pack(tokenizer.encode(SELF_TEST))
+        lengths, payload = packed
         child = launch("torch")
         try:
             reply, vectors = child.request(

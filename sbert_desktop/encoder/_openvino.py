@@ -28,7 +28,7 @@ _BUDGET_WINDOW = 256
 _BUDGET_ALONE = 512
 _TURNS_ALONE = 4  # without a window nobody waits: so many batches per core between two looks at a cancel
 _MAX_STREAMS = 16
-_HINTS = {"bf16": "bf16", "float32": "f32"}
+HINTS = {"bf16": "bf16", "float32": "f32"}
 _WORTH = 1.05  # bf16 must be so much faster: float32 is exact
 _BULK_MULTIPLE = 4
 _QUERY_MULTIPLE = 8  # a new length costs some milliseconds of compilation: few lengths occur
@@ -84,7 +84,7 @@ class OpenVinoBackend:
         except EncoderError:
             raise
         except Exception as error:  # a missing wheel, a missing system library, an unknown CPU
-            raise _failed(error) from error
+            raise failed(error) from error
 
     @property
     def name(self) -> str:
@@ -124,7 +124,7 @@ class OpenVinoBackend:
             left = range(max(0, len(batches) - flight), len(batches))
             results += [_collect(self._requests[number % flight]) for number in left]
         except Exception as error:
-            raise _failed(error) from error
+            raise failed(error) from error
         return results
 
     def _flight(self, *, bulk: bool) -> int:
@@ -156,7 +156,7 @@ class OpenVinoBackend:
         """Gives one request per core. One core per batch measured 3 to 11 % faster than all cores on one."""
         model = self._core.read_model(self._converted.xml, self._ov.Tensor(self._converted.weights, shared_memory=True))
         settings = {
-            "INFERENCE_PRECISION_HINT": _HINTS[precision],
+            "INFERENCE_PRECISION_HINT": HINTS[precision],
             "INFERENCE_NUM_THREADS": self._threads,
             "NUM_STREAMS": self._streams,
             # Pinned threads lose when another program works on their core.
@@ -172,8 +172,7 @@ class OpenVinoBackend:
         can_bf16 = "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         if wanted == "bf16" and not can_bf16:
             self._note("This CPU has no bf16 instructions. The model runs in float32.")
-        key = "|".join([self._core.get_property("CPU", "FULL_DEVICE_NAME"), _cpu_flags(), self._ov.__version__,
-                        str(self._threads)])
+        key = machine_key(self._core, self._ov.__version__, self._threads)
         known = read_choices(self._converted.folder).get(key)
         if known is None or not {"float32", "bf16"}.issuperset({known.get("fastest")}):
             known = self._measure(tokenizer, ["float32", "bf16"] if can_bf16 else ["float32"])
@@ -239,6 +238,11 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def machine_key(core: ov.Core, version: str, threads: int) -> str:
+    """Gives what a measured choice of precision holds for: the CPU, OpenVINO's version, the cores used."""
+    return "|".join([core.get_property("CPU", "FULL_DEVICE_NAME"), _cpu_flags(), version, str(threads)])
+
+
 def _cpu_flags() -> str:
     """Gives a short hash of the CPU's instruction sets: two machines can have one name and differ in them."""
     try:
@@ -249,6 +253,7 @@ def _cpu_flags() -> str:
     return hashlib.sha256(flags.encode()).hexdigest()[:8]
 
 
-def _failed(error: Exception) -> EncoderError:
+def failed(error: Exception) -> EncoderError:
+    """Gives the failure of OpenVINO after which torch is taken."""
     return EncoderError("backend-failed", "OpenVINO cannot run the model on this machine.",
                         "The model runs with torch instead.", detail=f"{type(error).__name__}: {error}")

@@ -194,8 +194,7 @@ def make_handler() -> Handler:
             case "score":
                 if model is None:
                     raise EncoderError("not-loaded", "The model is not loaded.")
-                half = len(payload) // 2
-                ids, types = (_split(part, header["lengths"]) for part in (payload[:half], payload[half:]))
+                ids, types = _split_pairs(payload, header["lengths"])
                 scores = model.encode(ids, types=types)
                 return _state(model), np.ascontiguousarray(scores, "<f4").tobytes()
             case "pace":
@@ -208,9 +207,12 @@ def make_handler() -> Handler:
                 spec = spec_of(header)
                 folder = Path(str(header["folder"]))
                 version = convert_model(folder, spec, Path(str(header["target"])))
-                plain = _model(folder, spec, CPU)
-                vectors = plain.encode(_split(payload, header["lengths"]))
-                return {"version": version}, np.ascontiguousarray(vectors, "<f4").tobytes()
+                if spec["kind"] == "cross-encoder":
+                    ids, types = _split_pairs(payload, header["lengths"])
+                    reference = _model(folder, {**spec, "activation": "identity"}, CPU).encode(ids, types=types)
+                else:
+                    reference = _model(folder, spec, CPU).encode(_split(payload, header["lengths"]))
+                return {"version": version}, np.ascontiguousarray(reference, "<f4").tobytes()
         raise EncoderError("child-refused", f"The torch child does not know {header.get('do')!r}.")
 
     return handle
@@ -249,6 +251,11 @@ def _split(payload: bytes, lengths: object) -> list[Ids]:
     assert isinstance(lengths, list)
     ids = np.frombuffer(payload, "<i4")
     return [part.astype(np.int32) for part in np.split(ids, np.cumsum(lengths)[:-1])] if lengths else []
+
+
+def _split_pairs(payload: bytes, lengths: object) -> tuple[list[Ids], list[Ids]]:
+    half = len(payload) // 2
+    return _split(payload[:half], lengths), _split(payload[half:], lengths)
 
 
 def _set_pace(*, gentle: bool) -> None:

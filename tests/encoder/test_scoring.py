@@ -135,18 +135,18 @@ LONG = ["word " * (n * 37 % 120) for n in range(90)]
 
 def test_batches_are_sorted_by_length_and_the_order_of_the_texts_is_kept(crafted: Path, fake_child) -> None:
     counter = Counter()
-    opened = open_cross_encoder(crafted, launch=lambda kind: fake_child(counter.answer))
+    opened = open_cross_encoder(crafted, launch=lambda kind: fake_child(counter.answer), backend="torch")
     scores = opened.score("word", LONG)
     np.testing.assert_array_equal(scores, [min(128, 4 + n * 37 % 120) for n in range(90)])
     seen = [length for batch in counter.lengths for length in batch]
     assert seen == sorted(seen, reverse=True)
     assert len(counter.lengths) > 2
-    assert max(max(batch) * len(batch) for batch in counter.lengths) <= 2048
+    assert max(max(batch) * len(batch) for batch in counter.lengths) <= 1024
 
 
 def test_a_cancel_is_heard_between_batches(crafted: Path, fake_child) -> None:
     counter = Counter(batches=2)
-    opened = open_cross_encoder(crafted, launch=lambda kind: fake_child(counter.answer))
+    opened = open_cross_encoder(crafted, launch=lambda kind: fake_child(counter.answer), backend="torch")
     with pytest.raises(Cancelled):
         opened.score("word", LONG, counter)
     assert counter.asked == ["load", "score", "score"]
@@ -162,10 +162,10 @@ def test_a_dead_child_is_replaced_once(crafted: Path, fake_child) -> None:
 
     children = [fake_child(dies), fake_child(counter.answer)]
     told: list[str] = []
-    opened = open_cross_encoder(crafted, launch=lambda kind: children.pop(0), notify=told.append)
+    opened = open_cross_encoder(crafted, launch=lambda kind: children.pop(0), backend="torch", notify=told.append)
     assert opened.score("word", ["word"]).tolist() == [5]
     assert "started again" in told[0]
-    twice = open_cross_encoder(crafted, launch=lambda kind: fake_child(dies))
+    twice = open_cross_encoder(crafted, launch=lambda kind: fake_child(dies), backend="torch")
     with pytest.raises(EncoderError) as caught:
         twice.score("word", ["word"])
     assert caught.value.code == "backend-failed"
