@@ -169,15 +169,15 @@ SCHEMA: tuple[Setting, ...] = (
     ),
     Setting(
         "search.key_relevant",
-        "1",
+        "S",
         "Key for “this is what I meant”",
-        "Pressed in the list of results; empty for none. A letter no longer goes to the search box.",
+        "Pressed in the list of results, where 1 does the same; empty for neither. It does not go to the search box.",
     ),
     Setting(
         "search.key_not_relevant",
-        "2",
+        "D",
         "Key for “this is not what I meant”",
-        "Pressed in the list of results; empty for none.",
+        "Pressed in the list of results, where 2 does the same; empty for neither.",
     ),
     Setting(
         "reading.time_limit",

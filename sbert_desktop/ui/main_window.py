@@ -437,8 +437,9 @@ class MainWindow(QWidget):
         """Opens the command palette."""
         if not hasattr(self, "palette_sheet"):
             from sbert_desktop.ui.palette import CommandPalette
+            from sbert_desktop.ui.palette_documents import DocumentFinder
 
-            self.palette_sheet = CommandPalette(self, self.actions_by_group)
+            self.palette_sheet = CommandPalette(self, self.actions_by_group, DocumentFinder(self))
             self.palette_sheet.searchAsked.connect(self.search_for)
         self.palette_sheet.open()
 

@@ -1,9 +1,10 @@
-"""The command palette (Ctrl+Shift+P): every command and page by its name."""
+"""The command palette (Ctrl+Shift+P): every command, page and document by its name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -26,24 +27,30 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sbert_desktop.app.views import DocumentView
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.overlay import Sheet
 from sbert_desktop.ui.page import Action
+from sbert_desktop.ui.palette_documents import DocumentFinder
+from sbert_desktop.ui.search.model import title_of
 from sbert_desktop.ui.shortcuts import split_keys
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import KeyCap, Label, Line, announce, key_cap_width, name, paint_box, paint_key_cap
 
 Index = QModelIndex | QPersistentModelIndex
 ROWS = 12
+SETTINGS = 4  # single settings that one word brings at most: they must not bury pages and documents
+DOCUMENTS = "Documents"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row: an action of a group, or the group's caption (``action`` None)."""
+    """A row: an action of a group, or the group's caption (``action`` None); a document can also be opened."""
 
     group: str
     action: Action | None = None
     found: tuple[int, ...] = ()
+    document: DocumentView | None = None
 
 
 def match(words: str, text: str) -> tuple[int, ...] | None:
@@ -60,6 +67,10 @@ def match(words: str, text: str) -> tuple[int, ...] | None:
             return None
         places.update(range(at, at + len(word)))
     return tuple(sorted(places))
+
+
+def _place_of_find(entry: Entry) -> int:
+    return entry.found[0] if entry.found else 1000
 
 
 class _Model(QAbstractListModel):
@@ -158,12 +169,17 @@ class _Input(QLineEdit):
     """The palette's line: arrows move the choice while the focus stays here."""
 
     moved = Signal(int)
+    opened = Signal()  # Ctrl+Enter
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
         step = steps.get(Qt.Key(event.key()))
         if step is not None:
             self.moved.emit(step)
+            return
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.opened.emit()
             return
         super().keyPressEvent(event)
 
@@ -178,15 +194,18 @@ class _Glass(QWidget):
 
 
 class CommandPalette(Sheet):
-    """Finds and runs commands; ``?`` as first letter hands the words to Search."""
+    """Finds and runs commands, finds documents; ``?`` as first letter hands the words to Search."""
 
     searchAsked = Signal(str)
 
-    def __init__(self, host: QWidget, actions: Callable[[], Sequence[tuple[str, Action]]]) -> None:
+    def __init__(self, host: QWidget, actions: Callable[[], Sequence[tuple[str, Action]]],
+                 finder: DocumentFinder | None = None) -> None:
         super().__init__(host, width=640, top=88)
         name(self, "command_palette", "Command palette")
         self._actions = actions
         self._recent: list[str] = []
+        self._finder = finder
+        self._hasty = ""  # words behind which Enter was pressed before any row was there
         self.column.setContentsMargins(1, 0, 1, 0)
         self.column.setSpacing(0)
         head = QHBoxLayout()
@@ -194,8 +213,9 @@ class CommandPalette(Sheet):
         head.setSpacing(12)
         self.edit = _Input()
         self.edit.setProperty("bare", True)
-        self.edit.setPlaceholderText("Type a command")
-        name(self.edit, "command_palette_input", "Command", "Arrow keys choose, Enter runs, Escape closes")
+        self.edit.setPlaceholderText("Type a command, a page or the name of a document")
+        name(self.edit, "command_palette_input", "Command or document",
+             "Arrow keys choose, Enter runs, Escape closes. Enter previews a document, Ctrl+Enter opens it.")
         theme.set_role(self.edit, "search")
         head.addWidget(self.edit, 1)
         head.addWidget(KeyCap("Esc"))
@@ -213,28 +233,39 @@ class CommandPalette(Sheet):
         self.list.setStyleSheet("QListView { background: transparent; padding: 4px 0; }")
         self.list.clicked.connect(self._on_clicked)
         self.column.addWidget(self.list)
-        self.none = Label("No command is called that. Start with ? to search your documents.", tone="muted",
-                          object_name="command_palette_none")
+        self.none = Label("", tone="muted", object_name="command_palette_none")
         self.none.setContentsMargins(16, 16, 16, 16)
         self.column.addWidget(self.none)
         self.column.addWidget(Line())
-        foot = QHBoxLayout()
-        foot.setContentsMargins(16, 6, 16, 6)
-        foot.setSpacing(8)
-        for keys, text in (("↑ ↓", "choose"), ("Enter", "run")):
-            for key in keys.split():
-                foot.addWidget(KeyCap(key))
-            foot.addWidget(Label(text, role="meta", tone="muted"))
-            foot.addSpacing(8)
-        foot.addStretch(1)
-        foot.addWidget(KeyCap("?"))
-        foot.addWidget(Label("search your documents instead", role="meta", tone="muted"))
-        self.column.addLayout(foot)
+        self.column.addLayout(self._make_foot())
         self.edit.textChanged.connect(self._on_text_changed)
         self.edit.returnPressed.connect(self._on_return_pressed)
         self.edit.moved.connect(self._on_moved)
+        self.edit.opened.connect(self._open_document)
+        self.list.selectionModel().currentChanged.connect(lambda *_: self._say_keys())
+        if finder is not None:
+            finder.found.connect(self._on_found)
+            self.closed.connect(lambda _accepted: finder.drop())
         theme.themeChanged.connect(self._fit)
         self._fit()
+
+    def _make_foot(self) -> QHBoxLayout:
+        foot = QHBoxLayout()
+        foot.setContentsMargins(16, 6, 16, 6)
+        foot.setSpacing(8)
+        self.runs = Label("run", role="meta", tone="muted", object_name="command_palette_runs")
+        self.opens = Label("open the file", role="meta", tone="muted", object_name="command_palette_opens")
+        self._open_keys = [KeyCap("Ctrl"), KeyCap("Enter")]
+        for keys, label in (([KeyCap("↑"), KeyCap("↓")], Label("choose", role="meta", tone="muted")),
+                            ([KeyCap("Enter")], self.runs), (self._open_keys, self.opens)):
+            for key in keys:
+                foot.addWidget(key)
+            foot.addWidget(label)
+            foot.addSpacing(8)
+        foot.addStretch(1)
+        foot.addWidget(KeyCap("?"))
+        foot.addWidget(Label("search by meaning instead", role="meta", tone="muted"))
+        return foot
 
     def first_focus(self) -> QWidget:
         return self.edit
@@ -271,19 +302,64 @@ class CommandPalette(Sheet):
                 entries += [Entry("Recent"), *recent[:4]]
         if not words:
             groups.pop("Settings", None)  # every single setting would bury the rest
+        elif "Settings" in groups:
+            groups["Settings"] = sorted(groups["Settings"], key=_place_of_find)[:SETTINGS]
         for group, rows in groups.items():
-            # a word that starts the text is the better find
-            rows.sort(key=lambda entry: entry.found[0] if entry.found else 0 if not words else 1000)
+            if words:  # a word that starts the text is the better find
+                rows.sort(key=_place_of_find)
             entries += [Entry(group), *rows]
+        asked = self._finder is not None and self._finder.ask(words)
+        self._show(entries, 1 if entries else -1, waits=asked)
+        if not asked:
+            announce(self, f"{len(self.shown())} commands")
+
+    def _show(self, entries: list[Entry], chosen: int, *, waits: bool = False) -> None:
         self._model.set_entries(entries)
+        self.none.setText("Looking for documents of that name…" if waits else
+                          "Nothing is called that. Start with ? to search inside your documents.")
         self.none.setVisible(not entries)
         self.list.setVisible(bool(entries))
-        self._choose(1 if entries else -1)
+        self._choose(chosen)
+        self._say_keys()
         delegate, option = self.list.itemDelegate(), QStyleOptionViewItem()
         heights = [delegate.sizeHint(option, self._model.index(i)).height() for i in range(len(entries))]
         self.list.setFixedHeight(min(sum(heights), ROWS * theme.height(36, padding=14)) + 10)
         self.place()
-        announce(self, f"{len(self.shown())} commands")
+
+    def _on_found(self, words: str, documents: object) -> None:
+        """Adds the documents of a name below what is there: no row moves, and the choice stays."""
+        if words != self.edit.text() or not self.isVisible() or self._finder is None:
+            return
+        rows = [Entry(DOCUMENTS, self._finder.action(document), match(words, title_of(document)) or (), document)
+                for document in cast(tuple[DocumentView, ...], documents)]
+        # the word at the beginning of a name is the better find; the library gave the newest first
+        rows.sort(key=_place_of_find)
+        chosen = self.list.currentIndex().row()
+        before = self._model.entries
+        entries = [*before, Entry(DOCUMENTS), *rows] if rows else before
+        top = self.list.verticalScrollBar().value()
+        self._show(entries, chosen if before else 1 if rows else -1)
+        if before:
+            self.list.verticalScrollBar().setValue(top)
+        announce(self, f"{len(self.shown()) - len(rows)} commands, {len(rows)} documents")
+        if self._hasty == words and rows and not before:
+            self._run(self.list.currentIndex())
+
+    def _document(self) -> DocumentView | None:
+        row = self.list.currentIndex().row()
+        return self._model.entries[row].document if 0 <= row < len(self._model.entries) else None
+
+    def _say_keys(self) -> None:
+        document = self._document() is not None
+        self.runs.setText("show" if document else "run")
+        for widget in (*self._open_keys, self.opens):
+            widget.setVisible(document)
+
+    def _open_document(self) -> None:
+        document = self._document()
+        if document is not None and self._finder is not None:
+            self.close_sheet(True)
+            self._finder.open(document)
 
     def _choose(self, row: int) -> None:
         if 0 <= row < len(self._model.entries):
@@ -303,6 +379,7 @@ class CommandPalette(Sheet):
         self._choose(rows[at])
 
     def _on_text_changed(self, text: str) -> None:
+        self._hasty = ""
         self._fill("" if text.startswith("?") else text)
 
     def _on_return_pressed(self) -> None:
@@ -311,6 +388,8 @@ class CommandPalette(Sheet):
             self.close_sheet(True)
             self.searchAsked.emit(text[1:].strip())
             return
+        if not self._model.entries:
+            self._hasty = text
         self._run(self.list.currentIndex())
 
     def _on_clicked(self, index: Index) -> None:
@@ -319,9 +398,11 @@ class CommandPalette(Sheet):
     def _run(self, index: Index) -> None:
         if not index.isValid():
             return
-        action = self._model.entries[index.row()].action
+        entry = self._model.entries[index.row()]
+        action = entry.action
         if action is None:
             return
-        self._recent = [action.name, *(key for key in self._recent if key != action.name)][:4]
+        if entry.document is None:
+            self._recent = [action.name, *(key for key in self._recent if key != action.name)][:4]
         self.close_sheet(True)
         action.run()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout
 
-from sbert_desktop.app.views import LibraryView
+from sbert_desktop.app.views import DocumentView, LibraryView
 from sbert_desktop.domain import Filters, Query
 from sbert_desktop.ui.caption import edit_caption
 from sbert_desktop.ui.page import Action, Desk, Page
 from sbert_desktop.ui.search.page import SearchPage
 from sbert_desktop.ui.theme import theme
-from sbert_desktop.ui.widgets import IconButton
 
 
 class SearchEntry(Page):
@@ -41,21 +41,13 @@ class SearchEntry(Page):
         self.page.inspectorWanted.connect(desk.inspector.set_open)
         self.page.captionWanted.connect(lambda document: edit_caption(
             self.window(), desk, document.path, document.member, self.page.library_changed))
-        self._add_quotes()
+        self.page.quotesWanted.connect(lambda: desk.check_quotes())
+        self.page.filters.collections = lambda: [view.name for view in desk.shelf.collections]
         desk.inspector.toggled.connect(self.page.inspector_shown)
         desk.libraryChanged.connect(self._on_library_changed)
         desk.shelf.collectionsChanged.connect(self._on_collections_changed)
         if desk.library is not None:
             self.page.set_library(desk.library)
-
-    def _add_quotes(self) -> None:
-        head = self.page.head
-        row = head.line.layout()
-        if self.desk.can("quotes") and isinstance(row, QHBoxLayout):
-            self.quotes = IconButton("quote", "Check my quotes", object_name="search_quotes")
-            self.quotes.clicked.connect(lambda: self.desk.check_quotes())
-            row.insertWidget(row.indexOf(head.sort), self.quotes)
-            QWidget.setTabOrder(head.second, self.quotes)
 
     def focus_first(self) -> None:
         self.page.focus_query()
@@ -77,13 +69,18 @@ class SearchEntry(Page):
         self.page.filters.set_filters(Filters(folder=folder))
         self.page.focus_query()
 
+    def show_document(self, document: DocumentView) -> None:
+        """Shows a document in the preview; the results stay as they are."""
+        self.page.show_document(document)
+
     def search_by(self, path: Path) -> None:
         """Searches for documents like a file."""
         self.page.search_by_file(path)
 
     def actions_list(self) -> Sequence[Action]:
         return [Action(action.objectName(), action.text().replace("&", ""), action.trigger, icon="search",
-                       shortcut=action.shortcut().toString(), enabled=action.isEnabled, bind=False)
+                       shortcut=action.shortcut().toString(), enabled=partial(self.page.possible, action),
+                       bind=False)
                 for action in self.page.actions() if action.text()]
 
     def _on_library_changed(self, view: LibraryView) -> None:

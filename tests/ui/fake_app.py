@@ -602,13 +602,16 @@ class FakeApp(FakeKept, FakeSearch):
         marks = Marks({h.passage_id: (13, 111) for d in found for h in d.hits})
         return self._job("search", view, view, marks)
 
+    def all_documents(self) -> tuple[DocumentView, ...]:
+        return documents()
+
     def similar(self, path: Path, *, top: int = 10) -> JobId:
         self.calls.append(("similar", path))
         return self.search(Query(str(path), top=top))
 
-    def preview(self, hit: HitView, *, page: int | None = None, width: int = 704) -> JobId:
+    def preview(self, hit: HitView, *, page: int | None = None, width: int = 704, as_text: bool = False) -> JobId:
         self.calls.append(("preview", hit.passage_id, page))
-        if hit.page is not None:
+        if hit.page is not None and not as_text:
             height = width * 297 // 210
             rows = bytearray(b"\xff" * (width * height * 3))
             for y in range(60, height - 120, 26):  # grey lines where text would stand

@@ -17,6 +17,7 @@ class FakeSearch:
     calls: list[tuple[object, ...]]
     search: Callable[[Query], JobId]
     _job: Callable[..., JobId]
+    all_documents: Callable[[], tuple[DocumentView, ...]]
 
     def judge_nothing_yet(self) -> None:
         self.verdicts: dict[int, str] = {}
@@ -47,6 +48,15 @@ class FakeSearch:
     def export_hits(self, view: SearchView, target: Path) -> JobId:
         self.calls.append(("export_hits", len(view.documents), target))
         return self._job("export", target)
+
+    def documents(self, words: str, *, limit: int = 8) -> JobId:
+        self.calls.append(("documents", words))
+        found = [each for each in self.all_documents()
+                 if all(word in f"{each.path.name} {each.title}".casefold() for word in words.casefold().split())]
+        return self._job("documents", tuple(found[:limit]))
+
+    def openers(self, path: Path) -> JobId:
+        return self._job("openers", ())
 
     def open_with(self, path: Path, program: Path) -> JobId:
         self.calls.append(("open_with", path, program))

@@ -76,7 +76,7 @@ def test_a_caption_is_added_from_the_preview_and_from_the_palette(search_window,
     window, page = search_window()
     page.list.choose(0)
     qtbot.waitUntil(lambda: page.inspector.title.full_text().startswith("mail-2022"))
-    action = next(action for action, _ in page.inspector._menu_actions if action.objectName().endswith("caption"))
+    action = page.inspector.head.actions_of_menu["caption"]
     action.trigger()
     sheet = window.findChild(object, "caption_sheet")
     qtbot.waitUntil(sheet.text.isEnabled)

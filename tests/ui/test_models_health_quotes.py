@@ -93,6 +93,19 @@ def test_a_model_from_a_folder_is_used_and_removed_but_the_bundled_one_stays(mak
     assert called(window, "remove_model") == [("remove_model", "home-1")]
 
 
+def test_a_model_of_the_second_look_is_removed_though_it_is_in_use(make_window, qtbot) -> None:
+    window, page = models(make_window, qtbot)
+    page._choose("minilm-rerank")
+    page.detail.use.click()
+    qtbot.waitUntil(lambda: page.chosen().active)
+    assert page.detail.remove.isVisible()
+    assert "Stop using" in page.detail.remove.toolTip()
+    page.detail.remove.click()
+    assert "without a second look" in window.toast.label.full_text()
+    window.toast.dismiss()
+    assert called(window, "remove_model") == [("remove_model", "minilm-rerank")]
+
+
 def test_models_for_a_second_look_stand_apart_and_are_explained(make_window, qtbot) -> None:
     _, page = models(make_window, qtbot)
     assert [row.name for row in page.second.rows_model.rows] == ["minilm-rerank"]
@@ -148,7 +161,7 @@ def test_quotations_of_a_draft_are_listed_with_verdict_place_and_changes(make_wi
     sheet = window.findChild(QuotesSheet, "quotes_sheet")
     assert sheet.isVisible()
     sheet.close_sheet()
-    window.page("search").quotes.click()
+    window.page("search").page.start.quotes.click()
     assert sheet.isVisible()
     assert not sheet.check_button.isEnabled()
     sheet.edit.setPlainText("He wrote “they have six weeks after handover to pay it back”.")

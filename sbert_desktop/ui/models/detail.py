@@ -149,6 +149,7 @@ class ModelDetail(Panel):
         self.use.setToolTip(plain_tip("Put the first hits in its order from now on" if model.kind == SECOND else
                                       "Your library is read anew for it in the background; words work meanwhile"))
         self.remove.setVisible(can_remove(model) and self._desk.can("remove_model"))
+        self.remove.set_tip("Stop using and remove this model" if model.active else "Remove this model", "Delete")
         self.foot.setVisible(self.use.isVisibleTo(self.foot) or self.remove.isVisibleTo(self.foot))
         self.place.set_full_text(short_path(model.path))
         bad = model.state in ("refused", "missing")
@@ -182,5 +183,5 @@ def can_use(model: ModelView) -> bool:
 
 
 def can_remove(model: ModelView) -> bool:
-    """True for one that was added and is not in use."""
-    return not model.bundled and not model.active
+    """True for one that was added and that search can do without: a second look ends with its model."""
+    return not model.bundled and (not model.active or model.kind == SECOND)

@@ -252,8 +252,9 @@ class ModelsPage(Page):
         own = model.name
         self._hidden.add(own)
         self._show_models(self._models)
-        self.desk.toast(f"Removed {own}, {words.size(model.size)}", action="Undo", run=lambda: self._bring_back(own),
-                        expired=lambda: self._remove(own))
+        gone = "; search goes on without a second look" if model.active else ""
+        self.desk.toast(f"Removed {own}, {words.size(model.size)}{gone}", action="Undo",
+                        run=lambda: self._bring_back(own), expired=lambda: self._remove(own))
 
     def _bring_back(self, own: str) -> None:
         self._hidden.discard(own)

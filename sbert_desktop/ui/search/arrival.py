@@ -29,10 +29,12 @@ class Arrival(QObject):
         self._list = area.list
         self._waiting: SearchView | None = None
         self._grow = False
+        self.unchosen = False  # something else than a result is shown: no row is made current by itself
         newer.clicked.connect(self.show_waiting)
 
     def take(self, view: SearchView, quiet: bool, final: bool) -> None:
         """Takes an answer; a ``quiet`` one never moves a list that is in use."""
+        self.unchosen = self.unchosen and quiet
         if not view.documents and quiet and self._area.has_results and self._in_use():
             self._hold(view, "Nothing fits any more – show")
         elif not view.documents:
@@ -100,7 +102,8 @@ class Arrival(QObject):
         self.drop_waiting()
         self._model.set_view(view, limit=self._session.top, keep_open=True)
         self.shown.emit(view, final)
-        self.choose_passage(-1 if untouched else passage)  # of a better order, the first is the best again
+        if not self.unchosen:
+            self.choose_passage(-1 if untouched else passage)  # of a better order, the first is the best again
         self._list.doItemsLayout()
         self._list.verticalScrollBar().setValue(offset)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -83,7 +83,9 @@ class FilterBar(QWidget):
             chip.hide()  # until there is something to choose
         for chip in self.chips():
             row.addWidget(chip)
+        self.collections: Callable[[], Sequence[str]] = tuple  # names of the collections there are
         self.add_button = AddFilter(self)
+        self.add_button.values = self._values_of
         row.addWidget(self.add_button)
         self.help_button = IconButton("info", "How to search: words, phrases and fields", object_name="search_language",
                                       size=28, icon_size=16)
@@ -183,6 +185,15 @@ class FilterBar(QWidget):
         if layout is not None:
             layout.invalidate()
         self.updateGeometry()
+
+    def _values_of(self, field: str) -> list[tuple[str, str]]:
+        """Gives what there is of a field: its name, and as it is typed."""
+        if field == "in":
+            return [(name, name) for name in self.collections()]
+        word, there = {"type": (type_word, self._formats), "lang": (language_word, self._languages)}.get(
+            field, (one_line, ()))
+        return sorted(((f"{word(key)} ({key})" if word(key).casefold() != key.casefold() else word(key), key)
+                       for key in there), key=lambda pair: pair[0].casefold())
 
     def _add(self, choice: QMenu, text: str, checked: bool) -> QAction:
         action = choice.addAction(no_mnemonic(text))

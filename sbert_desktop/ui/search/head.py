@@ -9,7 +9,7 @@ from sbert_desktop.ui.search.filters import FilterBar
 from sbert_desktop.ui.search.model import Order
 from sbert_desktop.ui.search.query_box import BalanceSlider, QueryBox, SortBox
 from sbert_desktop.ui.theme import Theme
-from sbert_desktop.ui.widgets import Button, ElidedLabel, Label, ProgressBar
+from sbert_desktop.ui.widgets import Button, ElidedLabel, IconButton, Label, ProgressBar
 
 ORDERS = ((Order.BEST, "Best first"), (Order.NEWEST, "Newest first"), (Order.NAME, "Name"),
           (Order.BEST, "Best, newer preferred"))
@@ -48,6 +48,7 @@ class SearchHead(QWidget):
         self.second = Button("Second look", size="small", object_name="search_second_look",
                              tip="Reads the best passages again together with your words, and puts them in order")
         self.second.setCheckable(True)
+        self.quotes = IconButton("quote", "Check my quotes", object_name="search_quotes")
         self.sort = SortBox(object_name="search_sort", accessible="Sort by", flat=True)
         for order, words in ORDERS:
             self.sort.addItem(words, order)
@@ -61,7 +62,7 @@ class SearchHead(QWidget):
         counts.addWidget(self.notes, 1)
         row.addLayout(counts, 1)
         # in the line, not above the list: appearing there would push the rows from under the pointer
-        for widget in (self.progress, self.newer, self.second):
+        for widget in (self.progress, self.newer, self.second, self.quotes):
             widget.hide()
             row.addWidget(widget)
         row.addWidget(self.sort)
@@ -75,4 +76,5 @@ class SearchHead(QWidget):
     def parts(self, chips: list[QWidget]) -> list[QWidget]:
         """Gives the controls in the order of Tab; ``chips`` are those of what is typed."""
         return [self.query.edit, self.query.clear_button, self.balance.slider, *self.filters.chips(),
-                self.filters.add_button, self.filters.help_button, *chips, self.newer, self.second, self.sort]
+                self.filters.add_button, self.filters.help_button, *chips, self.newer, self.second, self.quotes,
+                self.sort]

@@ -4,40 +4,37 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
+from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import DocumentView, HitView, PreviewPage, PreviewText, SearchView
-from sbert_desktop.domain import Failure, Finished, JobId, Outcome, short_path
+from sbert_desktop.domain import Failure, Finished, JobId, Outcome
 from sbert_desktop.errors import SbertDesktopError
-from sbert_desktop.ui import icons
 from sbert_desktop.ui.bridge import Bridge, Latest
-from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.search.citing import put_on_clipboard
-from sbert_desktop.ui.search.model import STATE_TIPS, STATE_WORDS, date_text, place_of, title_of
 from sbert_desktop.ui.search.page_view import PageView
+from sbert_desktop.ui.search.preview_foot import PreviewFoot
+from sbert_desktop.ui.search.preview_head import PreviewHead
 from sbert_desktop.ui.search.preview_tools import FindBar, PreviewTools
 from sbert_desktop.ui.search.text import collapse, one_line
+from sbert_desktop.ui.search.text_switch import TextSwitch
 from sbert_desktop.ui.search.text_view import TextView
 from sbert_desktop.ui.search.why import WhyPanel
 from sbert_desktop.ui.theme import Theme, theme
 from sbert_desktop.ui.widgets import (
-    Button,
-    ElidedLabel,
-    IconButton,
     Label,
     Line,
     Panel,
     announce,
-    menu,
     plain_tip,
 )
-from sbert_desktop.ui.words import size as size_words
 
 LATE_MS = 150  # a picture that takes longer leaves a white page with a bar
+DRAWN = ("pdf", "picture")  # formats that are shown as the picture of a page, unless the person wants the text
 KEPT = 8  # previews kept, so that going back and forth costs nothing
 
 Key = tuple[object, ...]
@@ -46,12 +43,13 @@ Key = tuple[object, ...]
 class PreviewInspector(Panel):
     """Shows one hit. Signals say what the person wants; the page does it.
 
-    Signals: ``openWanted(DocumentView, HitView)``, ``revealWanted(DocumentView)``,
-    ``similarWanted(DocumentView)``, ``captionWanted(DocumentView)``, ``hitWanted(passage id)`` for the next
-    or previous passage, ``judgeWanted(verdict)``, ``closeWanted()``, ``statusMessage(str)``.
+    Signals: ``openWanted(DocumentView, HitView)``; ``openWithWanted``, ``revealWanted``, ``similarWanted``,
+    ``captionWanted`` with the ``DocumentView``; ``hitWanted(passage id)`` for the next or previous passage,
+    ``judgeWanted(verdict)``, ``closeWanted()``, ``statusMessage(str)``.
     """
 
     openWanted = Signal(object, object)
+    openWithWanted = Signal(object)
     revealWanted = Signal(object)
     similarWanted = Signal(object)
     captionWanted = Signal(object)
@@ -70,6 +68,8 @@ class PreviewInspector(Panel):
         self._view: SearchView | None = None
         self._wanted: tuple[HitView, int | None] | None = None  # asked for while hidden
         self._page_number: int | None = None
+        self._as_text = False  # wanted by the person, of what could be drawn
+        self._find_wanted = False  # as soon as the text is there
         self._kept: OrderedDict[Key, PreviewPage | PreviewText] = OrderedDict()
         self._latest = Latest(bridge)
         self._late = QTimer(self)
@@ -88,7 +88,8 @@ class PreviewInspector(Panel):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self._make_head())
+        self.head = self._make_head()
+        column.addWidget(self.head)
         column.addWidget(Line(parent=self))
         tools = self.tools = PreviewTools(self._theme, self)
         self.page_label, self.previous_page, self.next_page = tools.page_label, tools.previous_page, tools.next_page
@@ -118,18 +119,28 @@ class PreviewInspector(Panel):
         for widget in (self.note, self.page_view, self.text_view):
             self.stack.addWidget(widget)
         self.stack.currentChanged.connect(self._on_kind)
+        self.text_switch = TextSwitch(self.stack)
+        self.text_switch.switched.connect(self.set_as_text)
         column.addWidget(self.stack, 1)
         self._why_line = Line(parent=self)
         column.addWidget(self._why_line)
         self.why = WhyPanel(self._theme, self)
         column.addWidget(self.why)
-        self.buttons = self._make_buttons()
-        column.addWidget(self.buttons)
+        foot = self.foot = PreviewFoot(self)
+        self.open_button, self.reveal_button, self.similar_button = foot.open, foot.reveal, foot.similar
+        self.copy_path_button, self.copy_button = foot.copy_path, foot.copy_passage
+        for button, slot in ((foot.open, self._open), (foot.reveal, self._reveal), (foot.similar, self._similar),
+                             (foot.copy_path, self.copy_path), (foot.copy_passage, self.copy_passage)):
+            button.clicked.connect(slot)
+        column.addWidget(self.foot)
         self.page_view.pageTurned.connect(self.turn_page)
+        self.page_view.copyWanted.connect(self.copy_passage)
+        self.page_view.menuWanted.connect(self.more_menu.popup)
         self.page_view.zoomChanged.connect(lambda _zoom: self._sharpen.start())
         self.page_view.installEventFilter(self)
         self.why.judged.connect(self.judgeWanted)
         for name, text, keys, slot in (("preview_key_find", "Find in this text", "Ctrl+F", self.open_find),
+                                       ("preview_key_text", "Page or text", "Ctrl+T", self.switch_text),
                                        ("preview_key_next", "Next passage", "F3", lambda: self.step_hit(1)),
                                        ("preview_key_previous", "Previous passage", "Shift+F3",
                                         lambda: self.step_hit(-1))):
@@ -141,72 +152,27 @@ class PreviewInspector(Panel):
             self.addAction(action)
         bar = self.find_bar
         order = [self.more_button, self.hide_button, *self.tools.buttons(), bar.box.edit, bar.previous,
-                 bar.next, bar.close_button, self.page_view, self.text_view, *self.why.controls(),
-                 self.open_button, self.reveal_button, self.copy_path_button, self.copy_button, self.similar_button]
+                 bar.next, bar.close_button, self.page_view, self.text_view, self.text_switch, *self.why.controls(),
+                 *foot.buttons()]
         for first, second in itertools.pairwise(order):
             QWidget.setTabOrder(first, second)
 
-    def _make_head(self) -> QWidget:
-        head = QWidget(self)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(16, 8, 8, 8)
-        row.setSpacing(8)
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        self.title = ElidedLabel("", mode=Qt.TextElideMode.ElideMiddle, role="section", object_name="preview_title")
-        self.place = ElidedLabel("", role="meta", tone="muted", mode=Qt.TextElideMode.ElideMiddle,
-                                 object_name="preview_path")
-        words.addWidget(self.title)
-        words.addWidget(self.place)
-        row.addLayout(words, 1)
-        self.more_button = IconButton("more", "More actions", object_name="preview_more")
-        self.hide_button = IconButton("panel", "Hide preview", object_name="preview_hide", shortcut="Space")
-        self.more_menu = menu(self, "preview_menu", "Actions for this document")
-        self._menu_actions = []
-        for name, text, icon, slot in (
+    def _make_head(self) -> PreviewHead:
+        head = PreviewHead(self._theme, (
             ("open", "Open", "open", self._open),
+            ("open_with", "Open with…", "open", self._open_with),
             ("reveal", "Show in folder", "reveal", self._reveal),
             ("copy_path", "Copy path", "copy", self.copy_path),
             ("copy_passage", "Copy passage", "copy", self.copy_passage),
             ("copy_selection", "Copy the selected text", "copy", self.copy_selection),
             ("similar", "Find similar documents", "similar", self._similar),
             ("caption", "Add a caption...", "quote", self._caption),
-        ):
-            action = self.more_menu.addAction(icons.icon(icon), text)
-            action.setObjectName(f"preview_action_{name}")
-            action.triggered.connect(lambda _=False, slot=slot: slot())
-            self._menu_actions.append((action, icon))
-        self.more_menu.aboutToShow.connect(self._recolour_menu)
-        self.more_button.clicked.connect(self._open_menu)
-        self.hide_button.clicked.connect(self.closeWanted)
-        row.addWidget(self.more_button)
-        row.addWidget(self.hide_button)
-        head.setMinimumHeight(self._theme.height(56, lines=2, padding=20))
+        ), self)
+        self.title, self.place, self.more_menu = head.title, head.place, head.menu
+        self.more_button, self.hide_button = head.more_button, head.hide_button
+        head.menuOpens.connect(self._fit_menu)
+        head.hide_button.clicked.connect(self.closeWanted)
         return head
-
-    def _make_buttons(self) -> QWidget:
-        bar = QWidget(self)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(16, 4, 12, 12)
-        row.setSpacing(8)
-        self.open_button = Button("Open", kind="primary", icon="open", object_name="preview_open")
-        self.reveal_button = Button("Show in folder", icon="reveal", object_name="preview_reveal")
-        self.copy_path_button = IconButton("folder", "Copy path", object_name="preview_copy_path", shortcut="Ctrl+C")
-        self.copy_button = IconButton("copy", "Copy passage", object_name="preview_copy_passage",
-                                      shortcut="Ctrl+Shift+C")
-        self.similar_button = IconButton("similar", "Find similar documents", object_name="preview_similar")
-        self.open_button.clicked.connect(self._open)
-        self.reveal_button.clicked.connect(self._reveal)
-        self.copy_path_button.clicked.connect(self.copy_path)
-        self.copy_button.clicked.connect(self.copy_passage)
-        self.similar_button.clicked.connect(self._similar)
-        row.addWidget(self.open_button)
-        row.addWidget(self.reveal_button)
-        row.addStretch(1)
-        row.addWidget(self.copy_path_button)
-        row.addWidget(self.copy_button)
-        row.addWidget(self.similar_button)
-        return bar
 
     # ---- what is shown --------------------------------------------------------------------
     def shown(self) -> tuple[DocumentView | None, HitView | None]:
@@ -217,12 +183,23 @@ class PreviewInspector(Panel):
         """Shows the two buttons of a verdict, or leaves them out."""
         self.why.set_judging(possible)
 
+    def show_document(self, document: DocumentView) -> None:
+        """Shows a document that was not searched for, from its beginning and without a mark."""
+        first = document.hits[0] if document.hits else None
+        if first is None:
+            return
+        self.show_hit(document, replace(first, end=first.start, best_sentence=None, words=()), None)
+        self.why.hide()
+        self._why_line.hide()
+        (self.text_view if self.stack.currentWidget() is self.text_view else self.page_view).setFocus(
+            Qt.FocusReason.OtherFocusReason)
+
     def show_hit(self, document: DocumentView | None, hit: HitView | None, view: SearchView | None) -> None:
         """Shows a passage of a document; None for nothing chosen."""
         same = hit is not None and hit == self._hit and document == self._document
         self._document, self._hit, self._view = document, hit, view
         shown = document is not None and hit is not None
-        for widget in (self.place, self.tools, self._tools_line, self.why, self._why_line, self.buttons,
+        for widget in (self.place, self.tools, self._tools_line, self.why, self._why_line, self.foot,
                        self.more_button):
             widget.setVisible(shown)
         if document is None or hit is None:
@@ -231,6 +208,7 @@ class PreviewInspector(Panel):
             self._wanted = None
             self.title.set_full_text("Preview")
             self.place.set_full_text("")
+            self.text_switch.hide()
             self.note.setText("Choose a result to see it here.")
             self.stack.setCurrentWidget(self.note)
             return
@@ -241,28 +219,15 @@ class PreviewInspector(Panel):
             self._ask(hit, None)
 
     def _describe(self, document: DocumentView, hit: HitView) -> None:
-        self.title.set_full_text(title_of(document))
-        pieces = []
-        if document.size > 0:
-            pieces.append(size_words(document.size))
-        if document.state in STATE_WORDS:
-            pieces.append(STATE_WORDS[document.state])
-        elif document.date > 0:
-            pieces.append(date_text(document.date))
-        self.place.set_full_text(place_of(document), "".join(f" · {piece}" for piece in pieces))
-        tips = [short_path(path) for path in document.paths or (document.path,)]
-        if document.state in STATE_TIPS:
-            tips.append(STATE_TIPS[document.state])
-        self.place.setToolTip(plain_tip("\n".join(tips)))
-        theme_tone = {"gone": "danger", "changed": "warn", "offline": "warn"}.get(document.state, "muted")
-        self._theme.set_tone(self.place, theme_tone)
+        self.head.describe(document)
         ids = [each.passage_id for each in document.hits]
         number = ids.index(hit.passage_id) if hit.passage_id in ids else 0
         self.tools.set_hits(number, len(ids))
         gone = document.state in ("gone", "offline")
         self.open_button.setEnabled(not gone)
         self.reveal_button.setEnabled(not gone)
-        self._fit_buttons()
+        self.foot.fit(document, hit, self.width())
+        self.text_switch.setVisible(document.format in DRAWN)
         self.tools.fit()
 
     def _ask(self, hit: HitView, page: int | None) -> None:
@@ -271,7 +236,8 @@ class PreviewInspector(Panel):
             return
         self._wanted = None
         width = self.page_view.wanted_width()
-        key: Key = (hit.passage_id, hit.path, hit.best_sentence, page, width)
+        text = self._as_text and self._document is not None and self._document.format in DRAWN
+        key: Key = (hit.passage_id, hit.path, hit.end, hit.best_sentence, page, width, text)
         kept = self._kept.get(key)
         if kept is not None:
             self._latest.drop()
@@ -279,7 +245,7 @@ class PreviewInspector(Panel):
             self._show_preview(kept)
             return
         try:
-            job = self._commands.preview(hit, page=page, width=width)
+            job = self._commands.preview(hit, page=page, width=width, as_text=text)
         except SbertDesktopError as error:
             self._show_failure(Failure(error.code, error.message, error.hint))
             return
@@ -319,6 +285,9 @@ class PreviewInspector(Panel):
         self.tools.set_page_words(part, "Part" if part != "Text" else part)
         self.page_label.setToolTip(plain_tip(where))
         self.text_view.setAccessibleDescription(self._passage_words())
+        if self._find_wanted:
+            self._find_wanted = False
+            self.find_bar.open()
 
     def _show_page_tools(self, page: int, pages: int) -> None:
         for widget in (self.previous_page, self.next_page):
@@ -367,12 +336,28 @@ class PreviewInspector(Panel):
         if not text:
             self.find_bar.hide()
 
+    def set_as_text(self, wanted: bool) -> None:
+        """Shows the text of what is drawn as a page, to select and copy; False: the page again."""
+        self._as_text = wanted
+        self.text_switch.show_text(wanted)
+        if self._hit is not None:
+            had_focus = self.page_view.hasFocus() or self.text_view.hasFocus()
+            self._ask(self._hit, None)
+            if had_focus:
+                (self.text_view if wanted else self.page_view).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def switch_text(self) -> None:
+        """Shows the page as text, or the text as page, where there are both."""
+        if self._document is not None and self._document.format in DRAWN:
+            self.set_as_text(not self._as_text)
+
     def open_find(self) -> None:
-        """Opens the line that finds words in the text; a picture of a page has none to find."""
+        """Opens the line that finds words in the text; of what is drawn as a page, in its text."""
         if self.stack.currentWidget() is self.text_view:
             self.find_bar.open()
-        elif self._hit is not None:
-            self.statusMessage.emit("Words can be found in texts, not in the picture of a page")
+        elif self._document is not None and self._document.format in DRAWN:
+            self._find_wanted = True
+            self.set_as_text(True)
 
     def close_find(self) -> None:
         """Closes it and goes back to the text."""
@@ -426,6 +411,10 @@ class PreviewInspector(Panel):
         if self._document is not None:
             self.openWanted.emit(self._document, self._hit)
 
+    def _open_with(self) -> None:
+        if self._document is not None:
+            self.openWithWanted.emit(self._document)
+
     def _reveal(self) -> None:
         if self._document is not None:
             self.revealWanted.emit(self._document)
@@ -455,15 +444,13 @@ class PreviewInspector(Panel):
         self.text_view.copy()
         self.statusMessage.emit("Selected text copied")
 
-    def _open_menu(self) -> None:
-        self.more_menu.popup(self.more_button.mapToGlobal(self.more_button.rect().bottomLeft()))
+    def menu_spot(self) -> QPoint:
+        """Gives where a menu about the document belongs, on the screen."""
+        return self.head.spot()
 
-    def _recolour_menu(self) -> None:
+    def _fit_menu(self) -> None:
         selected = self.stack.currentWidget() is self.text_view and self.text_view.textCursor().hasSelection()
-        for action, icon in self._menu_actions:
-            action.setIcon(icons.icon(icon))
-            if action.objectName() == "preview_action_copy_selection":
-                action.setVisible(selected)
+        self.head.actions_of_menu["copy_selection"].setVisible(selected)
 
     # ---- size -----------------------------------------------------------------------------
     def showEvent(self, event: QShowEvent) -> None:
@@ -476,25 +463,5 @@ class PreviewInspector(Panel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shortens buttons that have no room."""
         super().resizeEvent(event)
-        self._fit_buttons()
+        self.foot.fit(self._document, self._hit, self.width())
         self.tools.fit()
-
-    def _fit_buttons(self) -> None:
-        icons_width = 3 * (28 + 8) + 28
-        member = self._document.member if self._document is not None else ""
-        page = self._hit.page if self._hit is not None and not member else None
-        opens = (f"Open at page {page}", f"Page {page}", "Open") if page is not None else ("Open",)
-        choices = [(opens[0], words) for words in ("Show in folder", "Folder", "")] + [(text, "") for text in opens[1:]]
-        for text, words in choices:
-            self.open_button.setText(text)
-            self.reveal_button.setText(words)
-            need = self.open_button.sizeHint().width() + 8 + self.reveal_button.sizeHint().width() + icons_width
-            if need <= self.width():
-                break
-        self.open_button.setAccessibleName(opens[0])
-        holder = quick_path(self._document.path.name) if self._document is not None and member else ""
-        self.open_button.setToolTip(plain_tip(f"Opens {holder}, which holds it (Enter)" if holder else
-                                              f"{opens[0]} (Enter)"))
-        self.open_button.setAccessibleDescription(f"Opens {holder}, which holds it" if holder else "")
-        self.reveal_button.setAccessibleName("Show in folder")
-        self.reveal_button.setToolTip(plain_tip("Show in folder (Ctrl+Enter)"))

@@ -16,6 +16,14 @@ from sbert_desktop.ui.search.language_help import LanguageHelp
 from sbert_desktop.ui.search.session import SearchSession, Steer
 from sbert_desktop.ui.search.typed_chips import TypedChips, without
 
+WAITING = "0x0"
+
+
+def _with_field(text: str, field: str, value: str) -> str:
+    from sbert_desktop.app.asking_query import with_field  # not at start: it brings the whole search with it
+
+    return with_field(text, field, value)
+
 
 class Narrowing(QObject):
     """Parses what is typed, shows it as chips, takes pieces out and writes fields.
@@ -41,6 +49,7 @@ class Narrowing(QObject):
         bar.add_button.offered = lambda: [word for word, _ in bar.menus()]
         bar.add_button.chipWanted.connect(self._open_chip)
         bar.add_button.fieldWanted.connect(self.write_field)
+        bar.add_button.valueWanted.connect(self.write_value)
         bar.help_button.clicked.connect(self.show_language)
         self.chips.termRemoved.connect(self._remove_term)
         self.chips.steerRemoved.connect(self._remove_steer)
@@ -77,12 +86,20 @@ class Narrowing(QObject):
 
     def write_field(self, field: str) -> None:
         """Writes a field of the language behind what stands in the box; a whole one is searched at once."""
+        name, _, value = field.partition(":")
+        if value:
+            self.write_value(name, value)
+            return
         box = self._head.query
-        text = f"{box.text().rstrip()} {field}".lstrip()
-        if field.endswith(":"):
-            box.set_text(text)
-        else:
-            self.rewritten.emit(text)
+        # a value that is taken away again: so a quote that is still open is closed before the field
+        box.set_text(_with_field(box.text(), name, WAITING).removesuffix(WAITING))
+        box.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        box.edit.end(False)
+
+    def write_value(self, field: str, value: str) -> None:
+        """Writes a field with its value, quoted where it must be, and searches at once."""
+        box = self._head.query
+        self.rewritten.emit(_with_field(box.text(), field, value))
         box.edit.setFocus(Qt.FocusReason.OtherFocusReason)
         box.edit.end(False)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeySequence, QShowEvent
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
@@ -24,8 +23,9 @@ from sbert_desktop.ui.search.head import NEWER_PREFERRED, ORDERS, RECENCY, Searc
 from sbert_desktop.ui.search.inspector import PreviewInspector
 from sbert_desktop.ui.search.model import Kind, ResultModel, title_of
 from sbert_desktop.ui.search.narrowing import Narrowing
+from sbert_desktop.ui.search.page_actions import make_actions, offered_actions
 from sbert_desktop.ui.search.result_list import AT_ONCE, Chosen
-from sbert_desktop.ui.search.second_look import OFFERED, SecondLook
+from sbert_desktop.ui.search.second_look import SecondLook
 from sbert_desktop.ui.search.session import SearchSession
 from sbert_desktop.ui.search.versions import Versions
 from sbert_desktop.ui.theme import Theme, theme
@@ -53,6 +53,7 @@ class SearchPage(Panel):
     captionWanted = Signal(object)  # DocumentView
     undoOffered = Signal(str, object)  # what was done, and what takes it back
     collectWanted = Signal(object)  # tuple[HitView, ...]
+    quotesWanted = Signal()
     saveWanted = Signal(object)  # Query
     modelWanted = Signal(str)
     _settingChanged = Signal(str)  # settings tell in the thread that changed them
@@ -67,7 +68,7 @@ class SearchPage(Panel):
         self._bridge = bridge
         self._theme = theme
         self._library: LibraryView | None = None
-        self._can = can
+        self.can = can
         self._typed_length = 0  # before the last change: a text that comes at once was pasted
         self._inspector_open = True
         self.session = SearchSession(commands, bridge, self)
@@ -77,7 +78,8 @@ class SearchPage(Panel):
         self.inspector = inspector if inspector is not None else PreviewInspector(commands, bridge, theme)
         self._build()
         self._connect()
-        self._make_actions()
+        make_actions(self)
+        self._take_keys()
         self._show_start()
 
     # ---- for the frame --------------------------------------------------------------------
@@ -133,8 +135,8 @@ class SearchPage(Panel):
         self.deeds = Deeds(self._commands, self._bridge, self.list, self.session, self)
         self.second_look = SecondLook(self._bridge, head, self.session, self)
         self.versions = Versions(self._commands, self._bridge, self.inspector.why, self)
-        self.narrowing = Narrowing(self._commands, self.session, head, parses=self._can("parse"), parent=self,
-                                   rest=lambda: [self.start.clear_button, self.start.list, self.list])
+        self.narrowing = Narrowing(self._commands, self.session, head, parses=self.can("parse"), parent=self,
+                                   rest=lambda: [*self.start.parts(), self.list])
         column.addWidget(self.stack, 1)
         self.narrowing.order_tab()
 
@@ -143,7 +145,7 @@ class SearchPage(Panel):
         self.query.typed.connect(self._on_typed)
         self.query.entered.connect(self._on_entered)
         self.query.descended.connect(self._go_to_list)
-        self.query.historyCleared.connect(self._clear_history)
+        self.query.historyCleared.connect(self.clear_history)
         self.query.can_descend = self._can_descend
         self.balance.weightChanged.connect(self._on_weight)
         self.balance.slider.sliderReleased.connect(self._remember_weight)
@@ -154,7 +156,10 @@ class SearchPage(Panel):
         self.query.textChanged.connect(self._on_text)
         self.narrowing.rewritten.connect(self._take_query)
         self.start.chosen.connect(self.run)
-        self.start.cleared.connect(self._clear_history)
+        self.start.cleared.connect(self.clear_history)
+        self.start.set_quotes(self.can("quotes"))
+        for button in (self.start.quotes, self.head.quotes):
+            button.clicked.connect(self.quotesWanted)
         self.stack.empty_filters.clicked.connect(self.filters.clear)
         self.stack.empty_library.clicked.connect(lambda: self.openRequested.emit("library"))
         self.stack.failed.clicked.connect(session.submit)
@@ -179,7 +184,7 @@ class SearchPage(Panel):
         self.list.steerWanted.connect(self.deeds.steer)
         self.list.citationWanted.connect(self.deeds.cite)
         self.list.openWithWanted.connect(
-            lambda: self.files.open_with(self.list.chosen_documents()[:AT_ONCE], self))
+            lambda: self.files.open_with(self.list.chosen_documents()[:AT_ONCE], self, self.list.spot()))
         self.list.exportWanted.connect(lambda: self.deeds.export(self))
         self.list.collectWanted.connect(
             lambda: self.collectWanted.emit(tuple(hit for _, hit in self.list.chosen())))
@@ -190,6 +195,8 @@ class SearchPage(Panel):
         inspector = self.inspector
         inspector.openWanted.connect(self.files.open)
         inspector.revealWanted.connect(self.files.reveal)
+        inspector.openWithWanted.connect(
+            lambda document: self.files.open_with([document], self, inspector.menu_spot()))
         inspector.similarWanted.connect(self._show_similar)
         inspector.captionWanted.connect(self.captionWanted)
         inspector.statusMessage.connect(self.statusMessage)
@@ -211,8 +218,10 @@ class SearchPage(Panel):
             pass  # the page is gone; settings outlive it
 
     def _take_keys(self) -> None:
-        keys = self._commands.settings
-        self.list.row.set_keys(keys.text("search.key_relevant"), keys.text("search.key_not_relevant"))
+        settings = self._commands.settings
+        keys = settings.text("search.key_relevant"), settings.text("search.key_not_relevant")
+        self.list.row.set_keys(*keys)
+        self.inspector.why.set_keys(*keys)
 
     def _on_setting(self, key: str) -> None:
         if key in ("search.key_relevant", "search.key_not_relevant"):
@@ -222,59 +231,21 @@ class SearchPage(Panel):
             self.balance.set_weight(weight)
             self.session.set_words_weight(weight)
 
-    def _make_actions(self) -> None:
-        def make(name: str, text: str, keys: str, slot: Callable[[], object]) -> None:
-            action = QAction(text, self)
-            action.setObjectName(name)
-            if keys:
-                action.setShortcut(QKeySequence(keys))
-                action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            action.triggered.connect(lambda _=False: slot())
-            self.addAction(action)
-
-        make("search_focus", "Go to the search box", "Ctrl+L", self.focus_query)
-        make("search_next_hit", "Next passage of the document", "F3", lambda: self.inspector.step_hit(1))
-        make("search_previous_hit", "Previous passage of the document", "Shift+F3", lambda: self.inspector.step_hit(-1))
-        make("search_find", "Find in the text of the preview", "Ctrl+F", self.inspector.open_find)
-        make("search_language", "How to search: words, phrases and fields", "", self.narrowing.show_language)
-        make("search_save", "Keep this search…", "", lambda: self.saveWanted.emit(self.session.query()))
-        make("search_get_reader", "Get a model for a second look…", "", lambda: self.modelWanted.emit(OFFERED))
-        make("search_clear_filters", "Clear filters", "Ctrl+Shift+X", self.filters.clear)
-        make("search_choose_folder", "Search in a folder…", "", self.filters.choose_folder)
-        make("search_choose_dates", "Search between two dates…", "", self.filters.choose_dates)
-        for number, (_, words) in enumerate(ORDERS):
-            make(f"search_sort_{number}", f"Sort results: {words.lower()}", "",
-                 partial(self.sort.setCurrentIndex, number))
-        make("search_meaning_only", "Search by meaning only", "", lambda: self._set_weight(0))
-        make("search_words_only", "Search by words only", "", lambda: self._set_weight(100))
-        make("search_caption", "Add a caption or transcript to this result…", "", self._want_caption)
-        make("search_forget", "Clear recent searches", "", self._clear_history)
-        row = self.list.row
-        for command, actions in (("judge", (row.relevant, row.not_relevant)), ("export_hits", (row.export,)),
-                                 ("collect", (row.collect,)), ("open_with", (row.open_with,)),
-                                 ("parse", (row.more, row.less, row.unfold))):
-            if not self._can(command):
-                row.leave_out(*actions)
-        self.inspector.set_judging(self._can("judge"))
-        self._take_keys()
-
     def actions(self) -> list[QAction]:
-        """Gives what the palette may offer of this page: its own actions and those of the current result."""
-        left_out = {name for name, possible in (
-            ("search_save", self._can("save_search") and bool(self.session.text.strip())),
-            ("search_get_reader", self._can("add_model") and not self.second_look.possible),
-            ("search_language", self._can("parse")),
-            (f"search_sort_{NEWER_PREFERRED}", self._can("parse"))) if not possible}
-        own = [action for action in QWidget.actions(self)
-               if isinstance(action, QAction) and action.objectName() not in left_out]
-        return own + (self.list.row_actions() if self.list.current_document() is not None else [])
+        """Gives what the palette and the list of keys may name: the page's own actions and those of a result."""
+        return offered_actions(self) + self.list.row_actions()
+
+    def possible(self, action: QAction) -> bool:
+        """True when an action would do something now: those of results need one."""
+        of_result = action in self.list.row_actions()
+        return action.isEnabled() and (not of_result or self.list.current_document() is not None)
 
     # ---- query ----------------------------------------------------------------------------
     def _on_text(self, text: str) -> None:
         self._typed_length = len(text)
 
     def _on_typed(self, text: str) -> None:
-        if len(text) - self._typed_length >= PASTED and self._can("similar_text"):
+        if len(text) - self._typed_length >= PASTED and self.can("similar_text"):
             self.search_like(text)
             return
         self.filters.set_similar("")
@@ -294,6 +265,16 @@ class SearchPage(Panel):
         self.arrival.drop_waiting()
         self.filters.set_similar(quick_path(path.name))
         self.session.show_similar(path)
+
+    def show_document(self, document: DocumentView) -> None:
+        """Shows a document that was not searched for in the preview; the results stay, none of them is chosen."""
+        self.arrival.unchosen = True
+        self.list.clearSelection()
+        self.list.setCurrentIndex(QModelIndex())
+        self._preview.stop()
+        if self.can("family"):
+            self.versions.show(None)
+        self.inspector.show_document(document)
 
     def _take_query(self, text: str) -> None:
         self.query.set_text(text)
@@ -334,7 +315,8 @@ class SearchPage(Panel):
     def _remember_weight(self) -> None:
         self._commands.settings.set("search.words_weight", self.balance.weight())
 
-    def _set_weight(self, weight: int) -> None:
+    def set_weight(self, weight: int) -> None:
+        """Searches with this share of words in per cent."""
         self.balance.set_weight(weight)
         self._on_weight(weight)
 
@@ -344,7 +326,8 @@ class SearchPage(Panel):
         if self.session.similar_path is None:
             self.filters.set_similar("")
 
-    def _clear_history(self) -> None:
+    def clear_history(self) -> None:
+        """Forgets recent searches."""
         self._commands.clear_history()
         self.start.set_history(())
         self.statusMessage.emit("Recent searches cleared")
@@ -354,7 +337,8 @@ class SearchPage(Panel):
         self.filters.set_similar(title_of(document))
         self.session.show_similar(document.path)
 
-    def _want_caption(self) -> None:
+    def want_caption(self) -> None:
+        """Asks for a caption of the current result."""
         document = self.list.current_document()
         if document is not None:
             self.captionWanted.emit(document)
@@ -415,10 +399,12 @@ class SearchPage(Panel):
         if not results:
             self._show_line(False)
             self.arrival.drop_waiting()
-            self.inspector.show_hit(None, None, None)
+            if not self.arrival.unchosen:
+                self.inspector.show_hit(None, None, None)
 
     def _show_line(self, full: bool) -> None:
         self.sort.setVisible(full)
+        self.head.quotes.setVisible(full and self.can("quotes"))  # where nothing is listed, the start offers it
         self.second_look.show(full)
         if not full:
             self.count.setText("")
@@ -446,14 +432,17 @@ class SearchPage(Panel):
 
     # ---- current result -------------------------------------------------------------------
     def _on_current(self, document: DocumentView | None, hit: HitView | None) -> None:
-        self._preview.start()
+        if document is not None:
+            self.arrival.unchosen = False
+        if not self.arrival.unchosen:
+            self._preview.start()
 
     def _on_judged(self, verdicts: object) -> None:
-        self._preview.start()
+        self._on_current(self.list.current_document(), None)
 
     def _show_preview(self) -> None:
         self.inspector.why.set_weights(self.session.words_weight, self.session.recency)
-        if self._can("family"):
+        if self.can("family"):
             self.versions.show(self.list.current_hit() if self._inspector_open else None)
         self.inspector.show_hit(self.list.current_document(), self.list.current_hit(), self.model.view)
 

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QImage,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from sbert_desktop.app.views import PreviewPage
@@ -26,6 +37,8 @@ class PageView(QAbstractScrollArea):
 
     pageTurned = Signal(int)  # +1 or -1
     zoomChanged = Signal(float)
+    copyWanted = Signal()  # of the passage: a picture has no text of its own
+    menuWanted = Signal(QPoint)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -236,7 +249,9 @@ class PageView(QAbstractScrollArea):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Turns pages and zooms."""
         key = event.key()
-        if key == Qt.Key.Key_PageDown:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copyWanted.emit()
+        elif key == Qt.Key.Key_PageDown:
             self.pageTurned.emit(1)
         elif key == Qt.Key.Key_PageUp:
             self.pageTurned.emit(-1)
@@ -252,6 +267,11 @@ class PageView(QAbstractScrollArea):
         else:
             super().keyPressEvent(event)
             return
+        event.accept()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Asks for the menu of the document."""
+        self.menuWanted.emit(event.globalPos())
         event.accept()
 
     def focusInEvent(self, event) -> None:  # type: ignore[no-untyped-def]

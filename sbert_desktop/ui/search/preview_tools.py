@@ -33,9 +33,9 @@ class PreviewTools(QWidget):
         self.previous_hit = LeftButton("chevron_right", "Previous passage", object_name="preview_previous_hit",
                                        shortcut="Shift+F3", size=26, icon_size=16)
         self.next_hit = button("chevron_right", "Next passage", "preview_next_hit", "F3")
-        self.zoom_out = button("minus", "Smaller", "preview_zoom_out")
-        self.zoom_in = button("plus", "Larger", "preview_zoom_in")
-        self.zoom_fit = button("fit", "Fit to width", "preview_zoom_fit")
+        self.zoom_out = button("minus", "Smaller", "preview_zoom_out", "-")
+        self.zoom_in = button("plus", "Larger", "preview_zoom_in", "+")
+        self.zoom_fit = button("fit", "Fit to width", "preview_zoom_fit", "0")
         self.find_button = button("search", "Find in this text", "preview_find", "Ctrl+F")
         row.addWidget(self.page_label)
         row.addSpacing(4)

@@ -195,6 +195,11 @@ class ResultList(QListView):
     def _on_current(self) -> None:
         self.currentHitChanged.emit(self.current_document(), self.current_hit())
 
+    def spot(self) -> QPoint:
+        """Gives where a menu about the current row belongs, on the screen."""
+        rect = self.visualRect(self.currentIndex()).intersected(self.viewport().rect())
+        return self.viewport().mapToGlobal(rect.center() if rect.isValid() else self.viewport().rect().center())
+
     def pointer_is_over(self) -> bool:
         """Tells whether the pointer rests on the list, so that nothing may move."""
         return self.viewport().underMouse()

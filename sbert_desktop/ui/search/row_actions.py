@@ -34,9 +34,9 @@ class RowActions:
         self.cite = make("search_cite", "Copy as citation", "quote", ["Ctrl+Alt+C"], view.citationWanted.emit)
         self.export = make("search_export", "Export…", "export", ["Ctrl+Shift+S"], view.exportWanted.emit)
         self.collect = make("search_collect", "Add to a collection…", "collection", ["M"], view.collectWanted.emit)
-        self.relevant = make("search_relevant", "This is what I meant", "relevant", ["1"],
+        self.relevant = make("search_relevant", "This is what I meant", "relevant", ["S", "1"],
                              partial(view.want_verdict, "relevant"))
-        self.not_relevant = make("search_not_relevant", "This is not what I meant", "not_relevant", ["2"],
+        self.not_relevant = make("search_not_relevant", "This is not what I meant", "not_relevant", ["D", "2"],
                                  partial(view.want_verdict, "not relevant"))
         self.more = make("search_more_like", "More like this", "plus", ["Ctrl+Shift+M"],
                          partial(view.steerWanted.emit, 1))
@@ -73,9 +73,10 @@ class RowActions:
         return [action for action, _ in self._icons if action not in self._without]
 
     def set_keys(self, relevant: str, not_relevant: str) -> None:
-        """Changes the keys of the two verdicts; "" for none."""
-        for action, key in ((self.relevant, relevant), (self.not_relevant, not_relevant)):
-            action.setShortcuts([QKeySequence(key)] if key.strip() else [])
+        """Changes the keys of the two verdicts; beside them 1 and 2, which every alphabet has. "" for none."""
+        for action, key, digit in ((self.relevant, relevant, "1"), (self.not_relevant, not_relevant, "2")):
+            keys = list(dict.fromkeys((key.strip(), digit))) if key.strip() else []
+            action.setShortcuts([QKeySequence(each) for each in keys])
 
     def make_menu(self) -> QMenu:
         """Makes the context menu of the chosen rows."""

@@ -114,9 +114,23 @@ class StartPanel(QWidget):
         row.addWidget(self._recent, 8)
         row.addStretch(1)
         column.addLayout(row)
+        column.addSpacing(16)
+        self.quotes = Button("Check the quotations of a draft…", kind="link", icon="quote",
+                             object_name="search_start_quotes",
+                             tip="Finds each quotation in your library, with its page and the words that changed")
+        column.addWidget(self.quotes, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.quotes.hide()
         column.addStretch(3)
         theme.themeChanged.connect(self._fit)
         self.set_history(())
+
+    def parts(self) -> list[QWidget]:
+        """Gives the controls in the order of Tab."""
+        return [self.clear_button, self.list, self.quotes]
+
+    def set_quotes(self, possible: bool) -> None:
+        """Offers to check quotations, where the program can."""
+        self.quotes.setVisible(possible)
 
     def set_history(self, queries: Sequence[str]) -> None:
         """Shows the last searches, newest first."""

@@ -165,6 +165,11 @@ class WhyPanel(QWidget):
             widget.setVisible(possible)
         self._fit()
 
+    def set_keys(self, relevant: str, not_relevant: str) -> None:
+        """Names the keys that do the same in the list of results."""
+        self.relevant.set_tip("This is what I meant", relevant)
+        self.not_relevant.set_tip("This is not what I meant", not_relevant)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leaves the question to the tooltips of its buttons where there is no room for it."""
         super().resizeEvent(event)

@@ -20,7 +20,9 @@ from sbert_desktop.app.views import (
     LibraryView,
     Marks,
     ModelView,
+    OpenerView,
     PreviewPage,
+    PreviewText,
     SearchView,
 )
 from sbert_desktop.domain import (
@@ -127,6 +129,9 @@ class FakeCommands:
         self.fail: dict[str, Failure] = {}
         self.previews: Callable[[HitView, int | None, int], object] = lambda hit, page, width: page_picture(
             page or 3, 12, max(200, width))
+        self.texts: Callable[[HitView], object] = lambda hit: PreviewText(
+            hit.path, "x", "pdf", f"Before.\n\n{hit.text}\n\nAfter.", 0, (9, 9 + len(hit.text)), None, ())
+        self.programs: tuple[OpenerView, ...] = ()
         self.hold: set[str] = set()  # queries that wait for release()
         self.calls: list[tuple[Any, ...]] = []
         self.queries = ["deposit", "rent increase", "water meter"]
@@ -221,6 +226,9 @@ class FakeCommands:
         self.calls.append(("export_hits", view, target))
         return self._done("export", target)
 
+    def openers(self, path: Path) -> JobId:
+        return self._done("openers", self.programs)
+
     def open_with(self, path: Path, program: Path) -> JobId:
         self.calls.append(("open_with", path, program))
         return self._done("open")
@@ -232,9 +240,9 @@ class FakeCommands:
     def models(self) -> JobId:
         return self._done("models", self.kinds)
 
-    def preview(self, hit: HitView, *, page: int | None = None, width: int = 704) -> JobId:
+    def preview(self, hit: HitView, *, page: int | None = None, width: int = 704, as_text: bool = False) -> JobId:
         self.calls.append(("preview", hit.passage_id, page, width))
-        result = self.previews(hit, page, width)
+        result = self.texts(hit) if as_text else self.previews(hit, page, width)
         if isinstance(result, Failure):
             return self._submit("preview", lambda job: [Finished(job, Outcome.FAILED, failure=result)])
         return self._submit("preview", lambda job: [Finished(job, Outcome.DONE, result)], result is None)

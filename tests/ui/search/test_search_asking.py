@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QAction, QDropEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from sbert_desktop.app.views import ModelView
@@ -77,7 +78,7 @@ def test_every_filter_of_the_menu_writes_its_field_or_opens_its_chip(
     assert opened == ["Type", "Folder", "Language"]
     assert [each for each in written if each] == [
         "after:", "before:", "name:", "size:>1mb", "size:<100kb", "size:", "from:", "to:", "subject:",
-        "has:attachment", "in:"]
+        "has:attachment"]
     page.query.set_text("rent lang:de")
     add.menu().aboutToShow.emit()
     assert page.filters.language_chip.isHidden()
@@ -85,6 +86,53 @@ def test_every_filter_of_the_menu_writes_its_field_or_opens_its_chip(
     page.narrowing.write_field("has:attachment")
     assert page.query.edit.hasFocus()
     qtbot.waitUntil(lambda: commands.searches()[-1].text == "rent has:attachment", timeout=3000)
+
+
+def test_the_menu_lists_the_collections_types_and_languages_there_are(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands
+) -> None:
+    answer(qtbot, page, "rent")
+    add = page.filters.add_button
+
+    def values(field: str) -> list[QAction]:
+        add.menu().aboutToShow.emit()
+        found = add.menu().findChild(QMenu, f"filter_add_{field}_menu")
+        return list(found.actions()) if found is not None else []
+
+    [none] = values("in")
+    assert not none.isEnabled()
+    page.filters.collections = lambda: ["Flat & keys", "Tax 2023"]
+    assert [action.text().replace("&&", "&") for action in values("in")] == ["Flat & keys", "Tax 2023"]
+    values("in")[0].trigger()
+    assert page.query.text() == 'rent in:"Flat & keys"'
+    qtbot.waitUntil(lambda: commands.searches()[-1].text == 'rent in:"Flat & keys"', timeout=3000)
+    assert not values("type")  # the chip lists them, and is opened instead
+    page.query.set_text("rent type:txt lang:fr")
+    assert page.filters.type_chip.isHidden()
+    assert "PDF" in [action.text() for action in values("type")]
+    german = next(action for action in values("lang") if action.text() == "German (de)")
+    page.query.set_text('rent "not closed')
+    page.narrowing.write_field("name:")
+    assert page.query.text() == 'rent "not closed" name:'
+    page.query.set_text("rent type:txt lang:fr")
+    german.trigger()
+    assert page.query.text() == "rent type:txt lang:fr lang:de"
+
+
+def test_quotations_are_offered_in_words_at_the_start_and_as_a_sign_beside_results(
+    qtbot: QtBot, page: SearchPage
+) -> None:
+    if not page.can("quotes"):
+        page.can = lambda command: True  # type: ignore[method-assign]
+        page.start.set_quotes(True)
+    assert page.start.quotes.isVisible()
+    assert not page.head.quotes.isVisible()
+    with qtbot.waitSignal(page.quotesWanted):
+        page.start.quotes.click()
+    answer(qtbot, page, "rent")
+    assert page.head.quotes.isVisible()
+    with qtbot.waitSignal(page.quotesWanted):
+        page.head.quotes.click()
 
 
 def test_the_language_stands_in_ten_lines(qtbot: QtBot, page: SearchPage) -> None:

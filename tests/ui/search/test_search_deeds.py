@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
-from sbert_desktop.app.views import HitView, PreviewText
+from sbert_desktop.app.views import HitView, OpenerView, PreviewText
 from sbert_desktop.domain import Failure
 from sbert_desktop.ui.search.citing import citation
 from sbert_desktop.ui.search.page import SearchPage
@@ -77,10 +77,17 @@ def test_verdicts_are_kept_by_key_shown_and_taken_back(
     QTest.keyClick(page.list, Qt.Key.Key_2)
     QTest.keyClick(page.list, Qt.Key.Key_2)  # the same again takes it back
     assert [call[3] for call in commands.named("judge")[-2:]] == ["not relevant", ""]
-    commands.settings.set("search.key_relevant", "S")
-    qtbot.waitUntil(lambda: page.list.row.relevant.shortcut().toString() == "S", timeout=3000)
-    QTest.keyClick(page.list, Qt.Key.Key_S)
+    QTest.keyClick(page.list, Qt.Key.Key_S)  # the letters do the same
+    QTest.keyClick(page.list, Qt.Key.Key_D)
+    assert [call[3] for call in commands.named("judge")[-2:]] == ["relevant", "not relevant"]
+    assert page.inspector.why.relevant.toolTip().endswith("(S)</span>")
+    commands.settings.set("search.key_relevant", "F")
+    qtbot.waitUntil(lambda: page.list.row.relevant.shortcut().toString() == "F", timeout=3000)
+    assert page.inspector.why.relevant.toolTip().endswith("(F)</span>")
+    QTest.keyClick(page.list, Qt.Key.Key_F)
     assert verdicts(page)[1] == "relevant"
+    commands.settings.set("search.key_relevant", "")
+    qtbot.waitUntil(lambda: not page.list.row.relevant.shortcuts(), timeout=3000)
 
 
 def test_a_verdict_that_could_not_be_kept_is_not_shown(
@@ -139,6 +146,27 @@ def test_a_program_can_be_chosen_to_open_files_with(
     assert said.args == ["Opening 2 files with reader"]
     assert commands.named("open_with") == [
         ("open_with", each.path, Path("/usr/bin/reader")) for each in tenancy()[:2]]
+
+
+def test_the_programs_that_the_desktop_knows_are_offered_first(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands.programs = (OpenerView("Reader & co", Path("/apps/reader.desktop")),)
+    answer(qtbot, page)
+    page.list.choose(0)
+    page.list.row.open_with.trigger()
+    qtbot.waitUntil(lambda: page.findChild(QMenu, "open_with_menu") is not None, timeout=3000)
+    offered = page.findChild(QMenu, "open_with_menu")
+    assert isinstance(offered, QMenu)
+    assert [action.text() for action in offered.actions() if action.text()] == ["Reader && co", "Another program…"]
+    with qtbot.waitSignal(page.statusMessage) as said:
+        offered.actions()[0].trigger()
+    assert said.args == ["Opening Tenancy agreement Alder Street 14.pdf with Reader & co"]
+    assert commands.named("open_with") == [("open_with", tenancy()[0].path, Path("/apps/reader.desktop"))]
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *a, **k: ("/usr/bin/other", ""))
+    offered.actions()[-1].trigger()
+    assert commands.named("open_with")[-1][2] == Path("/usr/bin/other")
+    offered.close()
 
 
 def test_why_gives_all_parts_of_the_score_on_demand(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:

@@ -299,3 +299,63 @@ def test_turning_to_the_last_page_leaves_the_focus_with_the_page(
     inspector.next_page.setFocus()
     inspector._show_page_tools(12, 12)
     assert inspector.page_view.hasFocus()
+
+
+def test_the_text_of_a_page_can_be_read_selected_and_searched(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands, inspector: PreviewInspector
+) -> None:
+    choose(qtbot, page)
+    qtbot.waitUntil(lambda: inspector.page_view.page() is not None, timeout=3000)
+    assert inspector.text_switch.isVisible()
+    assert inspector.text_switch.label() == "Text"
+    inspector.page_view.setFocus()
+    inspector.text_switch.click()
+    qtbot.waitUntil(lambda: inspector.stack.currentWidget() is inspector.text_view, timeout=3000)
+    assert inspector.text_view.passage_text() == page.list.current_hit().text  # type: ignore[union-attr]
+    assert inspector.text_switch.label() == "Page"
+    inspector.text_view.selectAll()
+    QTest.keyClick(inspector.text_view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.clipboard().text().startswith("Before.")
+    inspector.step_hit(1)  # the next passage is shown as text too
+    qtbot.waitUntil(lambda: inspector.text_view.passage_text() == inspector.shown()[1].text,  # type: ignore[union-attr]
+                    timeout=3000)
+    inspector.text_switch.click()
+    qtbot.waitUntil(lambda: inspector.page_view.page() is not None
+                    and inspector.stack.currentWidget() is inspector.page_view, timeout=3000)
+    inspector.open_find()  # words are found in the text of the page
+    qtbot.waitUntil(inspector.find_bar.isVisible, timeout=3000)
+    assert inspector.stack.currentWidget() is inspector.text_view
+
+
+def test_a_page_copies_its_passage_and_a_text_offers_no_page(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands, inspector: PreviewInspector
+) -> None:
+    choose(qtbot, page)
+    qtbot.waitUntil(lambda: inspector.page_view.page() is not None, timeout=3000)
+    with qtbot.waitSignal(page.statusMessage) as said:
+        QTest.keyClick(inspector.page_view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert said.args == ["Passage copied"]
+    assert QApplication.clipboard().text() == page.list.current_hit().text.strip()  # type: ignore[union-attr]
+    inspector.show_hit(document("a.txt", [hit("words")]), hit("words"), None)
+    assert not inspector.text_switch.isVisible()
+
+
+def test_a_document_that_was_not_searched_for_is_shown_without_mark_or_why(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands, inspector: PreviewInspector
+) -> None:
+    choose(qtbot, page)
+    wanted = document("Will.pdf", [hit("last words", page=1)])
+    page.show_document(wanted)
+    assert inspector.title.full_text() == "Will.pdf"
+    assert not inspector.why.isVisible()
+    assert page.list.current_document() is None
+    assert page.model.rowCount()  # the results stand
+    page.session.library_changed()
+    commands.answer = view([*tenancy()[1:], tenancy()[0]])
+    page.session._run_quietly()
+    qtbot.waitUntil(lambda: page.session._latest.job is None, timeout=3000)
+    qtbot.wait(120)
+    assert inspector.title.full_text() == "Will.pdf"  # new results do not take it away
+    page.list.choose(1)
+    qtbot.waitUntil(lambda: inspector.title.full_text() != "Will.pdf", timeout=3000)
+    assert inspector.why.isVisible()
