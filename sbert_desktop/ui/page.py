@@ -165,6 +165,7 @@ class Desk(QObject):
         self.removals_pending = 0
         self.quiet = False  # the run under way is so small that nothing but a sign shows it
         self._note = ""
+        self._told: JobId | None = None  # whose failure was shown last
         self._throttle = QTimer(self)
         self._throttle.setSingleShot(True)
         self._throttle.setInterval(250)
@@ -301,7 +302,9 @@ class Desk(QObject):
     def report_failure(self, finished: Finished) -> bool:
         """Shows the failure of a job that ended with one; True if it had."""
         if finished.outcome is Outcome.FAILED:
-            self.show_failure(finished.failure)
+            if finished.job_id != self._told:  # the window tells of every run, and who asked for it may too
+                self._told = finished.job_id
+                self.show_failure(finished.failure)
             return True
         return False
 

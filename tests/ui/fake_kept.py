@@ -11,6 +11,7 @@ from sbert_desktop.app.views import (
     CollectionView,
     HealthView,
     HitView,
+    KeptView,
     ModelView,
     QuoteView,
     SavedSearchView,
@@ -90,6 +91,7 @@ class FakeKept:
         self.searches: tuple[SavedSearchView, ...] = ()
         self.model_rows: tuple[ModelView, ...] = (HOME_1,)
         self.quote_rows: tuple[QuoteView, ...] = QUOTES
+        self.copy_found: KeptView | None = None
         self.health_view = HealthView(96_204, 1_310, 12, 0.93, 50, "The accelerator finds 93 of 100 of the best hits. "
                                       "1,310 rows belong to passages that are gone.", True)
         self._last_id = 10_000
@@ -171,6 +173,17 @@ class FakeKept:
         self.calls.append(("repair",))
         self.health_view = HealthView(94_894, 0, 0, 0.99, 50, "The accelerator finds 99 of 100 of the best hits.")
         return self._job("index", self.health_view)
+
+    # ---- the daily copy
+
+    def kept_copy(self) -> JobId:
+        self.calls.append(("kept_copy",))
+        return self._job("kept", self.copy_found)
+
+    def restore_kept(self, source: Path | None = None) -> JobId:
+        self.calls.append(("restore_kept", source))
+        came, self.copy_found = self.copy_found, None
+        return self._job("kept", came)
 
     # ---- quotes
 

@@ -49,7 +49,7 @@ def _rounded(number: int) -> int:
 
 
 class AddSheet(Sheet):
-    """Shows what adding takes before anything is read; Add, Words only, or Cancel."""
+    """Shows what adding takes; Add (also before that is measured), Words only, or Cancel."""
 
     def __init__(self, window: QWidget, desk: Desk) -> None:
         super().__init__(window, width=520)
@@ -128,7 +128,7 @@ class AddSheet(Sheet):
         self.words_only.setVisible(False)
         self.multilingual.setVisible(False)
         self.add.setVisible(True)
-        self.add.setEnabled(False)
+        self.add.setEnabled(True)  # nobody has to wait for the measurement
         self.open()
         self.place()
         self._latest.watch(self._desk.commands.estimate(self._paths), on_finished=self._on_estimated)
@@ -196,8 +196,8 @@ class AddSheet(Sheet):
 
     def _on_closed(self, accepted: bool) -> None:
         job = self._latest.job
-        if not accepted and job is not None and self.measuring.isVisibleTo(self.card):
-            self._desk.commands.cancel(job)
+        if job is not None and self.measuring.isVisibleTo(self.card):
+            self._desk.commands.cancel(job)  # also when the folders are added meanwhile: it measures for nobody
         self._latest.drop()
 
 

@@ -10,6 +10,7 @@ from sbert_desktop.app.views import HealthView, LibraryView
 from sbert_desktop.domain import Finished, Progress, short_path
 from sbert_desktop.ui import words
 from sbert_desktop.ui.bridge import Latest
+from sbert_desktop.ui.library.restoring import RestoreLine
 from sbert_desktop.ui.library.welcome import IconMark
 from sbert_desktop.ui.page import Desk
 from sbert_desktop.ui.widgets import Button, Label, ProgressBar, announce, name, plain_tip
@@ -93,6 +94,7 @@ class HealthTab(QScrollArea):
         self.bar = ProgressBar(object_name="health_bar", accessible="Repair")
         self.bar.setFixedWidth(160)
         self.said = Label("", tone="muted", object_name="health_said")
+        self.kept = RestoreLine(desk)
         self.tools = QWidget()
         self.tools.setObjectName("health_tools")
         row = QHBoxLayout(self.tools)
@@ -128,6 +130,7 @@ class HealthTab(QScrollArea):
         now = (view.passages, view.embedded)
         if again or self._measured_at != now:
             self._measured_at = now
+            self.kept.look()
             self._latest.watch(self._desk.commands.health(), on_finished=self._on_measured)
             self._fit_tools()
 
@@ -183,7 +186,8 @@ class HealthTab(QScrollArea):
         # some dozens of labels: made only while somebody looks at them
         self._stale = False
         focus = self.tools.isAncestorOf(QApplication.focusWidget() or self)
-        self.tools.setParent(None)  # it outlives the labels around it
+        self.tools.setParent(None)  # they outlive the labels around them
+        self.kept.setParent(None)
         content = QWidget()
         content.setObjectName("library_health_content")
         column = QVBoxLayout(content)
@@ -204,6 +208,7 @@ class HealthTab(QScrollArea):
             row += 3
         column.addLayout(grid)
         column.addWidget(self.tools)
+        column.addWidget(self.kept)
         column.addWidget(Label("Details", role="section"))
         facts = QGridLayout()
         facts.setHorizontalSpacing(16)
@@ -219,6 +224,7 @@ class HealthTab(QScrollArea):
         column.addStretch(1)
         self.setWidget(content)
         self._fit_tools()
+        self.kept.fit()
         if focus:
             (self.again if self.again.isVisibleTo(self.tools) else self).setFocus(Qt.FocusReason.OtherFocusReason)
 
