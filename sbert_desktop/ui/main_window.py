@@ -139,6 +139,9 @@ class MainWindow(QWidget):
 
     def connect_program(self, commands: Commands) -> None:
         """Takes the program, makes the pages (the one in front first) and asks for the library."""
+        if self._closing:  # closed before the program was there: nobody else would close that
+            self.errands.run(commands.close, lambda _: None)
+            return
         self.commands = commands
         commands.connect(self.bridge.post)
         desk = self.desk = Desk(commands, self.bridge, self.inspector, self.errands, self)

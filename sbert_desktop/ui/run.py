@@ -105,7 +105,7 @@ def _run_first(app: QApplication, instance: Instance, commands_factory: Callable
                 sys.excepthook(type(error), error, error.__traceback__)
                 window.show_opening_failure(Failure("bug", f"{type(error).__name__}.", is_bug=True))
 
-        window.errands.run(commands_factory, window.connect_program, failed)
+        window.errands.run(commands_factory, window.connect_program, failed, lambda commands: commands.close())
 
     window.ready.connect(_settle_garbage)
     window.retryRequested.connect(build)

@@ -207,6 +207,21 @@ def test_garbage_is_collected_on_the_gui_thread_only(qtbot) -> None:
     assert gc.isenabled()
 
 
+def test_an_answer_that_nobody_takes_is_dropped_as_its_errand_says(qtbot) -> None:
+    errands, gate = Errands(), threading.Event()
+    dropped: list[str] = []
+    errands.run(lambda: "waits", lambda _: None, None, dropped.append)
+    errands._threads[0][0].join()
+    errands.run(lambda: gate.wait(10) and "late", lambda _: None, None, dropped.append)
+    errands.run(lambda: gate.wait(10), lambda _: None)
+    errands.close(timeout=0.01)
+    assert dropped == ["waits"]
+    gate.set()
+    for thread, _ in errands._threads:
+        thread.join(10)
+    assert dropped == ["waits", "late"]
+
+
 @pytest.mark.parametrize("kind", ["bridge", "errands", "settings"])
 def test_threads_that_post_while_the_window_is_destroyed_do_no_harm(qapp, kind: str, tmp_path, monkeypatch) -> None:
     failed: list[object] = []

@@ -464,6 +464,31 @@ def test_events_after_the_window_closed_are_harmless(make_window, qtbot, setting
     qtbot.waitUntil(lambda: program.closed)
 
 
+@pytest.mark.parametrize("when", ["while it is made", "as it comes"])
+def test_a_program_that_comes_after_the_window_was_closed_is_closed_too(make_window, qtbot, settings, when) -> None:
+    window = make_window(connect=False)
+    begun, go, made = threading.Event(), threading.Event(), FakeApp(settings)
+
+    def make() -> FakeApp:
+        begun.set()
+        assert go.wait(10)
+        return made
+
+    window.errands.run(make, window.connect_program, None, lambda program: program.close())
+    assert begun.wait(10)
+    if when == "as it comes":
+        go.set()
+        window.errands._threads[0][0].join()  # its answer waits for the GUI thread
+    window.close()
+    go.set()
+    window.finish()
+    for thread, _ in window.errands._threads:
+        thread.join(10)
+    assert made.closed
+    assert not made._thread.is_alive()
+    assert not window._pages
+
+
 def test_finish_waits_for_the_program_behind(make_window, settings: Settings) -> None:
     program = FakeApp(settings)
     window = make_window(app=program)
