@@ -68,10 +68,13 @@ _CODE = frozenset(("code",))
 
 _BROKEN = re.compile(r"(?<=[^\W\d_])[-\u2010][ \t]*\n[ \t]*(?=[^\W\d_])")
 _LISTED = re.compile(r"^[ \t]*\(?(\d{1,3})[.)](?=[ \t])", re.MULTILINE)
-_PAGE_NUMBER = re.compile(
-    r"\W*(?:(?:page|seite|p|s|página|pagina|blatt|pag|pág)\W{0,2})?(\d{1,4})(?:\s*(?:/|of|von|de|di|sur|av)\s*\d{1,4})?\W*",
-    re.IGNORECASE,
-)
+_OF = r"(?:\s*(?:/|of|von|de|di|sur|av)\s*\d{1,4})?"
+_PAGE = r"\b(?:page|seite|página|pagina|blatt|pág\.?|pag\.?|p\.|s\.)\s*"
+_PAGE_NUMBER = re.compile(rf"\W*(?:{_PAGE})?(\d{{1,4}}){_OF}\W*", re.IGNORECASE)
+_PAGED = re.compile(rf"{_PAGE}(\d{{1,4}})\b{_OF}", re.IGNORECASE)
+_EDGE = 3
+"""Blocks at the top and at the bottom of a page that may be furniture which extraction did not notice."""
+_LONGEST_EDGE = 120
 _END = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|\n\s*\n")
 _LINE = re.compile(r"\n+")
 _ABBREVIATED = re.compile(
@@ -322,17 +325,29 @@ def _cleaned(text: str, blocks: Sequence[Block]) -> str:
 
 
 def _furniture(text: str, blocks: Sequence[Block]) -> list[Span]:
-    """Gives the places of furniture, and of page numbers at the top or bottom of their page."""
-    pages = [block.page for block in blocks]
-    found: list[Span] = []
-    for block, above, below in zip(blocks, [None, *pages], [*pages[1:], None], strict=False):
-        if block.kind is BlockKind.FURNITURE:
+    """Gives the places of furniture: as extraction says, page numbers, and what stands at the edge of every page."""
+    pages: dict[int, list[Block]] = {}
+    for block in blocks:
+        if block.page is not None and block.kind is not BlockKind.FURNITURE:
+            pages.setdefault(block.page, []).append(block)
+    edges = [(page, block) for page, held in pages.items() for place, block in enumerate(held)
+             if min(place, len(held) - 1 - place) < _EDGE and block.end - block.start <= _LONGEST_EDGE
+             and block.kind in {BlockKind.PARAGRAPH, BlockKind.HEADING}]  # fmt: skip
+    where: dict[str, set[int]] = {}
+    for page, block in edges:
+        where.setdefault(_without_number(text[block.start : block.end], page), set()).add(page)
+    found = [(block.start, block.end) for block in blocks if block.kind is BlockKind.FURNITURE]
+    for page, block in edges:
+        said = text[block.start : block.end]
+        number = _PAGE_NUMBER.fullmatch(said)
+        everywhere = len(pages) > 1 and len(where[_without_number(said, page)]) == len(pages)
+        if everywhere or (number and int(number.group(1)) == page):
             found.append((block.start, block.end))
-        elif block.page is not None and (above != block.page or below != block.page):
-            match = _PAGE_NUMBER.fullmatch(text, block.start, block.end) if block.end - block.start < 25 else None
-            if match and int(match.group(1)) == block.page:
-                found.append((block.start, block.end))
-    return found
+    return sorted(found)
+
+
+def _without_number(text: str, page: int) -> str:
+    return _PAGED.sub(lambda match: "#" if int(match.group(1)) == page else match.group(), text).strip()
 
 
 def _sentence_spans(text: str, hard: Sequence[Span]) -> Iterator[Span]:
