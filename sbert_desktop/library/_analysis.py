@@ -7,7 +7,7 @@ mark (``2~walk``, ``3~walk``): the table keeps no positions, so this is how it k
 
 The output must be a pure function of text and language: deleting from a contentless table means
 making the very same tokens again. Raise :data:`VERSION` with every change of the output; the
-library then rebuilds its tables.
+library then rebuilds its tables, also that of the words in their order (see :mod:`_units`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Protocol
 
 from sbert_desktop.library._function_words import function_words
 
-VERSION = 1
+VERSION = 2
 LONGEST = 64  # code points of a token; longer ones (base64, hashes in a row) are cut
 CACHE_WORDS = 150_000
 WORD_CHARS = "+#.-_/@:"  # ASCII punctuation that may stand inside a word
@@ -107,10 +107,14 @@ class Analyzer:
 
     def tokens(self, text: str) -> tuple[str, int]:
         """Gives the tokens of a passage separated by spaces, and its length in words."""
+        return self.tokens_of(words(text))
+
+    def tokens_of(self, words: Sequence[str]) -> tuple[str, int]:
+        """Gives the same for the words of a passage."""
         counts: dict[str, int] = {}
         length = 0
         known = self._known
-        for word, times in Counter(self._words.findall(text)).items():
+        for word, times in Counter(words).items():
             for token in known[word]:
                 counts[token] = counts.get(token, 0) + times
             length += times
@@ -317,6 +321,12 @@ class Unit:
     text: str
     start: int
     single: bool
+
+
+def words(text: str) -> list[str]:
+    """Gives the words of a text as they stand there, each of which :func:`units` takes by itself."""
+    found: list[str] = _word_pattern().findall(text)
+    return found
 
 
 def units(text: str) -> list[Unit]:

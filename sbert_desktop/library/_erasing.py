@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sbert_desktop.domain import FileId, FolderId
-from sbert_desktop.library import _schema, _vectors, _words
+from sbert_desktop.library import _schema, _units, _vectors, _words
 from sbert_desktop.library._columns import Change, SpaceRow
 from sbert_desktop.library._text import Slices
 
@@ -55,6 +55,7 @@ def erase_passages(
             if words:
                 rows = _words.tokens_again(connection, slices, number, content, language, title)
                 _words.remove(connection, number, rows)
+            _units.remove(connection, number, content)
             span = (first, first + count)
             connection.execute("INSERT INTO dead_row SELECT space, row FROM row WHERE passage>=? AND passage<?", span)
             connection.execute("DELETE FROM row WHERE passage>=? AND passage<?", span)

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from sbert_desktop.library import _analysis, _disk, _erasing, _vectors, _words
+from sbert_desktop.library import _analysis, _disk, _erasing, _units, _vectors, _words
 from sbert_desktop.library._columns import Change, SpaceRow, unpack_lengths
 from sbert_desktop.library._text import Slices
 
@@ -57,9 +57,9 @@ def recover(library: Path, connection: sqlite3.Connection, notice: Callable[[str
 
 
 def _check_analysis(connection: sqlite3.Connection, notice: Callable[[str], None]) -> None:
-    row = connection.execute("SELECT value FROM meta WHERE key='analysis'").fetchone()
-    if row is not None and row[0] == str(_analysis.VERSION):
+    if _units.up_to_date(connection):
         return
+    row = connection.execute("SELECT value FROM meta WHERE key='analysis'").fetchone()
     if rebuild_all_words(connection) and row is not None and row[0] != OUTDATED_WORDS:
         notice(NEW_ANALYSIS)
 
@@ -84,10 +84,21 @@ def rebuild_all_words(connection: sqlite3.Connection) -> int:
     return len(segmentations)
 
 
+def mend_words(connection: sqlite3.Connection) -> bool:
+    """Makes the keyword tables anew where one does not hold the words of its passages; says whether."""
+    segmentations = [row[0] for row in connection.execute("SELECT id FROM segmentation")]
+    if not any(_differing_words(connection, segmentation) for segmentation in segmentations):
+        return False
+    rebuild_all_words(connection)
+    return True
+
+
 def rebuild_words(connection: sqlite3.Connection, segmentation: int) -> None:
     """Makes the keyword table of a segmentation anew from the stored texts, inside a transaction."""
     _words.drop(connection, segmentation)
     _words.create(connection, segmentation)
+    _units.drop(connection, segmentation)
+    _units.create(connection, segmentation)
     rows = connection.execute(
         "SELECT s.content, c.language, c.title FROM segmented s JOIN content c ON c.id=s.content"
         " WHERE s.segmentation=? ORDER BY s.first",
@@ -98,6 +109,7 @@ def rebuild_words(connection: sqlite3.Connection, segmentation: int) -> None:
         _words.add(
             connection, segmentation, _words.tokens_again(connection, slices, segmentation, content, language, title)
         )
+        _units.fill(connection, segmentation, content, title, slices)
 
 
 def _drop_missing_rows(connection: sqlite3.Connection, space: SpaceRow, available: int) -> None:
@@ -221,9 +233,10 @@ def integrity(library: Path, connection: sqlite3.Connection) -> dict[str, int]:
 
     out = {name: count(sql) for name, sql in _COUNTS.items()}
     out["bad_foreign_keys"] = len(connection.execute("PRAGMA foreign_key_check").fetchall())
-    out |= {"bad_words": 0, "bad_vectors": 0}
+    out |= {"bad_words": 0, "bad_units": 0, "bad_vectors": 0}
     for (segmentation,) in connection.execute("SELECT id FROM segmentation").fetchall():
         out["bad_words"] += _differing_words(connection, segmentation)
+        out["bad_units"] += _units.differing(connection, segmentation)
     for row in connection.execute(
         "SELECT id, fingerprint, segmentation, dimension, generation, rows FROM space"
     ).fetchall():

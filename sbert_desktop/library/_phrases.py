@@ -1,7 +1,8 @@
 """Words in a row: which documents hold a phrase, also over the border of two passages.
 
 The keyword table keeps no positions. So: take the passages of the phrase's rarest word whose neighbourhood (as many
-passages as the phrase is long in words) has the other words too, then compare on the stored text.
+passages as the phrase is long in words) has the other words too. Where these are few, compare on the stored text; of
+many, first find the documents in which the words stand in a row (see :mod:`_units`), which takes no text.
 """
 
 from __future__ import annotations
@@ -18,17 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import Holding, Mask
-from sbert_desktop.library import _analysis, _words
+from sbert_desktop.library import _analysis, _units, _words
 from sbert_desktop.library._analysis import QueryToken, Unit
 from sbert_desktop.library._columns import View
-from sbert_desktop.library._text import Slices, unpack_part
+from sbert_desktop.library._text import Slices
 from sbert_desktop.library._words import Postings
 
 KEPT_ANSWERS = 128
 QUICK_STEPS = 40  # of a longer phrase only the beginning is looked for first
 LOOKED_UP = 64  # words of a phrase
-MANY_WINDOWS = 100
-DOCUMENTS_AT_ONCE = 200
+MANY_PASSAGES = 100  # that may hold a phrase; few are compared on their text at once
+FEW_DOCUMENTS = 20  # that hold a phrase by the numbers of its words, and are compared on their text too
+AROUND_SHARE = 0.3  # words in more of the passages stand in nearly all documents
 FILTER_WORDS = 4
 FILTER_FROM = 1_000  # passages of the rarest word; from here on the lists of common words are worth reading
 FOOTER_WORDS = 30  # may stand between the end of a page and the beginning of the next
@@ -150,6 +152,19 @@ def _quick_pattern(found: Sequence[Unit]) -> re.Pattern[str]:
     return re.compile("".join(pieces))
 
 
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """Passages, and the first and last one around each in which the phrase may stand, int64 [m]."""
+
+    passages: _Ids
+    first: _Ids
+    last: _Ids
+
+    def of(self, kept: Mask) -> _Near:
+        """Gives those that are marked."""
+        return _Near(self.passages[kept], self.first[kept], self.last[kept])
+
+
 class _Reader:
     """Looks for phrases in one state of the library."""
 
@@ -191,16 +206,54 @@ class _Reader:
         return found
 
     def _look(self, phrase: _Phrase, passing: Mask) -> _Ids:
-        begins: set[int] = set()
-        windows = list(self._windows(phrase, passing))
-        if len(windows) > MANY_WINDOWS:
-            begins, windows = self._look_through(phrase, windows)
-        for content, first, last in windows:
-            begins.update(self._verify(phrase, content, first, last))
-        return np.array(sorted(begins), np.int64)
+        view = self._view
+        ordered = view.segmentation is not None and _units.up_to_date(self._connection)
+        if ordered and self._is_all_around(phrase):
+            begins, near = self._in_a_row(phrase, np.flatnonzero(passing))
+        else:
+            near = self._near(phrase, passing)
+            begins = np.zeros(0, np.int64)
+            if ordered and len(near.passages) > MANY_PASSAGES:
+                begins, near = self._in_a_row(phrase, np.unique(view.passage_content[near.passages]))
+        found = [
+            passage
+            for content, first, last in self._windows(near)
+            for passage in self._verify(phrase, content, first, last)
+        ]
+        return np.union1d(begins, np.array(found, np.int64))
 
-    def _windows(self, phrase: _Phrase, passing: Mask) -> Iterator[tuple[int, int, int]]:
-        """Gives content, first and last passage of every stretch that may hold the phrase."""
+    def _is_all_around(self, phrase: _Phrase) -> bool:
+        """Says whether every word is so common that its list leaves hardly a document out."""
+        view = self._view
+        if view.words < _words.PRUNE_FROM or view.segmentation is None:
+            return False
+        keys = {key for _, key in phrase.keys}
+        return all(self._is_common(key, AROUND_SHARE) for key in keys)
+
+    def _is_common(self, key: _Key, share: float) -> bool:
+        view = self._view
+        assert view.segmentation is not None
+        return any(
+            not token.prefix and self._postings.is_common(self._connection, view.segmentation, token, share, view.words)
+            for token in key
+        )
+
+    def _in_a_row(self, phrase: _Phrase, contents: _Ids) -> tuple[_Ids, _Near]:
+        """Gives the passages in which the phrase begins, and those that need a look at their text."""
+        view = self._view
+        assert view.segmentation is not None
+        passages, owners, broken = _units.find(self._connection, view.segmentation, contents, phrase.steps)
+        # What was cut anew since the view was made is not of it.
+        known = passages < len(view.passage_content)
+        known &= view.passage_content[np.where(known, passages, 0)] == owners
+        passages, owners = passages[known], owners[known]
+        closer = np.unique(broken[broken < len(view.passage_content)])
+        if len(np.unique(owners)) <= FEW_DOCUMENTS:
+            passages, closer = passages[:0], np.union1d(passages, closer)
+        return passages, _Near(closer, *self._around(closer, 0, len(phrase.steps) - 1 + FOOTER_WORDS))
+
+    def _near(self, phrase: _Phrase, passing: Mask) -> _Near:
+        """Gives the passages of the rarest word that have the other words around them."""
         view = self._view
         telling = self._telling(phrase)
         lists = [(at, self.list_of(key)) for at, key in telling]
@@ -214,21 +267,20 @@ class _Reader:
         rarest = phrase.steps[at]
         ids = ids[passing[view.passage_content[ids]]]
         if not len(ids):
-            return
+            return _Near(ids, ids, ids)
         before = len(phrase.steps) - 1 - phrase.steps[::-1].index(rarest)
         behind = len(phrase.steps) - 1 - phrase.steps.index(rarest)
-        first, last = self._around(ids, before, behind)
-        near = np.ones(len(ids), np.bool_)
+        near = _Near(ids, *self._around(ids, before, behind))
         for _, others in lists:
-            if not len(others):
-                return
-            place = np.searchsorted(others, first)
-            near &= others[np.minimum(place, len(others) - 1)] <= last
-            near &= place < len(others)
+            place = np.minimum(np.searchsorted(others, near.first), len(others) - 1)
+            near = near.of((others[place] >= near.first) & (others[place] <= near.last))
+        return near
+
+    def _windows(self, near: _Near) -> Iterator[tuple[int, int, int]]:
+        """Gives content, first and last passage of every stretch that may hold the phrase."""
         open_: tuple[int, int, int] | None = None
-        for content, low, high in zip(
-            view.passage_content[ids[near]].tolist(), first[near].tolist(), last[near].tolist(), strict=True
-        ):
+        owners = self._view.passage_content[near.passages]
+        for content, low, high in zip(owners.tolist(), near.first.tolist(), near.last.tolist(), strict=True):
             if open_ is not None and open_[0] == content and low <= open_[2] + 1:
                 open_ = (content, min(low, open_[1]), max(high, open_[2]))
                 continue
@@ -244,17 +296,9 @@ class _Reader:
         keys = list({key: (at, key) for at, key in phrase.keys}.values())
         if view.words < _words.PRUNE_FROM or view.segmentation is None or len(keys) == 1:
             return keys
-        segmentation, share = view.segmentation, _words.PRUNE_SHARE
+        share = _words.PRUNE_SHARE
         while share < 1:
-            rare = [
-                (at, key)
-                for at, key in keys
-                if not any(
-                    not token.prefix
-                    and self._postings.is_common(self._connection, segmentation, token, share, view.words)
-                    for token in key
-                )
-            ]
+            rare = [(at, key) for at, key in keys if not self._is_common(key, share)]
             if rare:
                 return rare
             share *= 4
@@ -281,53 +325,6 @@ class _Reader:
 
     # ------------------------------------------------------------ on the stored text
 
-    def _look_through(
-        self, phrase: _Phrase, windows: list[tuple[int, int, int]]
-    ) -> tuple[set[int], list[tuple[int, int, int]]]:
-        """Looks through whole documents, many at a time: three times as fast as stretch by stretch.
-
-        Gives the passages found, and the stretches that need a closer look: of documents with footers, and those
-        with signs beyond ASCII that may hold the phrase.
-        """
-        begin, end = self._borders[1:]
-        passages = {content: int(end[first] - begin[first]) + 1 for content, first, _ in windows}
-        plain = [content for content, count in passages.items() if count == self._view.content_passages[content]]
-        known, closer = set(plain), set(passages) - set(plain)
-        begins: set[int] = set()
-        for at in range(0, len(plain), DOCUMENTS_AT_ONCE):
-            for content, title, text in self._texts(plain[at : at + DOCUMENTS_AT_ONCE]):
-                folded = _analysis.fold_text(text)
-                if phrase.quick.search(_analysis.fold_text(title)) or (
-                    not text.isascii() and phrase.quick.search(folded)
-                ):
-                    closer.add(content)
-                elif text.isascii():
-                    begins.update(self._passages_at(content, _places_in_ascii(phrase, folded)))
-        return begins, [window for window in windows if window[0] in closer or window[0] not in known]
-
-    def _texts(self, contents: list[int]) -> Iterator[tuple[int, str, str]]:
-        marks = ",".join("?" * len(contents))
-        titles = dict(self._connection.execute(f"SELECT id, title FROM content WHERE id IN ({marks})", contents))
-        parts: dict[int, list[bytes]] = {}
-        for content, data in self._connection.execute(
-            f"SELECT content, data FROM text_part WHERE content IN ({marks}) ORDER BY content, part", contents
-        ):
-            parts.setdefault(content, []).append(data)
-        for content, datas in parts.items():
-            yield content, titles.get(content, ""), "".join(map(unpack_part, datas))
-
-    def _passages_at(self, content: int, places: list[int]) -> Iterator[int]:
-        if not places:
-            return
-        rows = self._connection.execute(
-            "SELECT start, id FROM passage WHERE content=? AND segmentation=? ORDER BY start, id",
-            (content, self._view.segmentation),
-        ).fetchall()
-        for place in places:
-            at = bisect_right(rows, (place, 2**63)) - 1
-            if at >= 0:
-                yield rows[at][1]
-
     def _verify(self, phrase: _Phrase, content: int, first: int, last: int) -> Iterator[int]:
         rows = self._connection.execute(
             "SELECT id, start, end, embedded FROM passage WHERE id>=? AND id<=? AND content=? ORDER BY start, id",
@@ -342,25 +339,8 @@ class _Reader:
         yield from found
         if first == 0 or self._view.passage_content[first - 1] != content:
             row = self._connection.execute("SELECT title FROM content WHERE id=?", (content,)).fetchone()
-            if row and row[0] and phrase.quick.search(_analysis.fold_text(row[0])) and any(_matches(phrase, row[0])):
+            if row and row[0] and next(_matches(phrase, row[0]), None) is not None:
                 yield first
-
-
-def _places_in_ascii(phrase: _Phrase, folded: str) -> list[int]:
-    """Gives where in a lower-case ASCII text the phrase begins: around each likely place words are compared."""
-    places = []
-    hit = phrase.quick.search(folded)
-    while hit is not None:
-        start, end = hit.span()
-        while start > 0 and not folded[start - 1].isspace():
-            start -= 1
-        while end < len(folded) and not folded[end].isspace():
-            end += 1
-        if len(phrase.steps) > QUICK_STEPS:
-            return list(_matches(phrase, folded))
-        places += [start + at for at in _matches(phrase, folded[start:end])]
-        hit = phrase.quick.search(folded, hit.start() + 1)
-    return sorted(set(places))
 
 
 def _occurrences(

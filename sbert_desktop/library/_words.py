@@ -50,13 +50,13 @@ def drop(connection: sqlite3.Connection, segmentation: int) -> None:
     connection.execute(f"DROP TABLE IF EXISTS words_{segmentation}")
 
 
-def tokens(text: str, language: str, title: str, *, first: bool) -> tuple[str, int]:
+def tokens(words: Sequence[str], language: str, title: str, *, first: bool) -> tuple[str, int]:
     """Gives the tokens of a passage and its length in words; the same ones every time.
 
     The first passage of a document carries the words of its title too: nDCG@10 on Cranfield
     rises from .527 to .536 and on XQuAD from .968 to .972.
     """
-    return _analysis.analyzer(language).tokens(f"{title}\n{text}" if first and title else text)
+    return _analysis.analyzer(language).tokens_of([*_analysis.words(title), *words] if first and title else words)
 
 
 def tokens_again(
@@ -67,7 +67,7 @@ def tokens_again(
         "SELECT id, start, end FROM passage WHERE content=? AND segmentation=? ORDER BY id", (content, segmentation)
     ).fetchall()
     return [
-        (id_, tokens(slices.get(content, start, end), language, title, first=number == 0)[0])
+        (id_, tokens(_analysis.words(slices.get(content, start, end)), language, title, first=number == 0)[0])
         for number, (id_, start, end) in enumerate(found)
     ]
 

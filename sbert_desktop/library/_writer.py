@@ -35,6 +35,7 @@ from sbert_desktop.domain import (
 )
 from sbert_desktop.errors import LibraryError
 from sbert_desktop.library import (
+    _analysis,
     _captions,
     _disk,
     _erasing,
@@ -43,7 +44,9 @@ from sbert_desktop.library import (
     _kept_copies,
     _reading,
     _schema,
+    _shelf,
     _text,
+    _units,
     _words,
 )
 from sbert_desktop.library._columns import LOG_KEPT, Change, SpaceRow, pack_lengths
@@ -164,6 +167,7 @@ class Writer:
             if anew:
                 _health.rebuild_all_words(self._connection)
             _kept_copies.write_anew(self._folder, self._connection)
+            _shelf.clear(self._folder)
             _erasing.leave_no_trace(self._folder, self._connection, words=not anew)
         return documents, passages
 
@@ -332,6 +336,7 @@ class Writer:
                 )
                 segmentation = int(cursor.lastrowid or 0)
                 _words.create(self._connection, segmentation)
+                _units.create(self._connection, segmentation)
             else:
                 segmentation = known[0]
             row = self._connection.execute(
@@ -458,16 +463,25 @@ class Writer:
         return done
 
     def repair(self, context: JobContext | None = None, *, threads: int = 0) -> bool:
-        """Drops rows that nothing needs and builds the accelerator of the active space from nothing.
+        """Drops rows that are damaged or that nothing needs, and builds the accelerator of the active space anew.
 
-        Searches go on meanwhile. True when a new accelerator was published (only from ``index_from`` live rows on).
+        Documents whose vectors were damaged wait for them again; keyword tables that differ from the texts are made
+        anew. Searches go on meanwhile. True when a new accelerator was published: only from ``index_from`` live rows
+        on.
         """
-        from sbert_desktop.library import _measuring
+        from sbert_desktop.library import _measuring, _vectors
         from sbert_desktop.library._building import build_index
 
         with self._change(grows=False):
             _measuring.drop_orphans(self._connection)
+            space = self._require_space()
+            path = _vectors.vectors_path(self._folder, space.row.fingerprint, space.row.generation)
+            vectors = _vectors.map_rows(path, space.row.dimension, space.row.rows)
+            _measuring.drop_bad_rows(self._connection, space.row, vectors)
+            del vectors
         self.commit()
+        with self._change(begin=False, grows=False):
+            _health.mend_words(self._connection)
         self.compact(share=0.0)
         with self._change(begin=False, grows=False):
             return build_index(
@@ -579,11 +593,12 @@ class Writer:
         first = _next_id(self._connection, "passage")
         segmentation = space.row.segmentation
         title = _text.clean(text.title)
-        rows, words, lengths = [], [], []
+        rows, words, lengths, in_order = [], [], [], {}
         for id_, passage in enumerate(passages, first):
             stretch = text.text[passage.start : passage.end]
             rows.append((id_, segmentation, content, *_passage_values(passage, stretch)))
-            tokens, length = _words.tokens(stretch, text.language, title, first=id_ == first)
+            found = in_order[passage.start, passage.end] = _analysis.words(stretch)
+            tokens, length = _words.tokens(found, text.language, title, first=id_ == first)
             words.append((id_, tokens))
             lengths.append(length)
         own = [passage for passage in passages if passage.embedded]
@@ -594,6 +609,15 @@ class Writer:
         )
         self._connection.executemany("INSERT INTO passage VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", rows)
         _words.add(self._connection, segmentation, words)
+        spans = [(id_, passage.start, passage.end, passage.embedded) for id_, passage in enumerate(passages, first)]
+        _units.add(
+            self._connection,
+            segmentation,
+            content,
+            title,
+            spans,
+            lambda start, end: in_order.get((start, end)) or _analysis.words(text.text[start:end]),
+        )
         if own:
             self._connection.execute(
                 "INSERT OR REPLACE INTO todo"

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import dataclasses
 import random
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sbert_desktop.domain import Holding
-from sbert_desktop.library import Library, _analysis, _phrases
+from sbert_desktop.library import Library, _analysis, _phrases, _units
 
 from .makers import document, file_at, put_text, start
 
@@ -66,35 +69,105 @@ def passages_of(library: Library, content: int) -> list[int]:
     return [int(place) for place in np.flatnonzero(places == content)]
 
 
-@pytest.mark.parametrize("many", [0, 5, 10_000])
+class Oracle:
+    """Where phrases begin, found by going through all texts word by word."""
+
+    def __init__(self) -> None:
+        self.documents: list[tuple[int, list[str], list[tuple[list[str], bool]]]] = []
+
+    def add(self, content: int, title: str, paragraphs: list[tuple[str, bool]]) -> None:
+        def steps(text: str) -> list[str]:
+            return [unit.text for unit in _analysis.units(text)]
+
+        self.documents.append((content, steps(title), [(steps(text), body) for text, body in paragraphs]))
+
+    def begins(self, phrase: str) -> set[tuple[int, int]]:
+        """Gives content and number of the passage of each place."""
+        wanted = [unit.text for unit in _analysis.units(phrase)]
+        found = set()
+        for content, title, paragraphs in self.documents:
+            whole = [(step, number) for number, (steps, _) in enumerate(paragraphs) for step in steps]
+            body = [(step, number) for number, (steps, is_body) in enumerate(paragraphs) if is_body for step in steps]
+            for text in ([(step, 0) for step in title], whole, body if len(wanted) > 1 else []):
+                for at in range(len(text) - len(wanted) + 1):
+                    if [step for step, _ in text[at : at + len(wanted)]] == wanted:
+                        found.add((content, text[at][1]))
+        return found
+
+
+@pytest.mark.parametrize(("many", "few", "seed"), [(0, 0, 7), (0, 10, 8), (5, 10_000, 9), (10_000, 0, 7)])
 def test_phrases_agree_with_a_search_through_all_texts(
-    library: Library, monkeypatch: pytest.MonkeyPatch, many: int
+    library: Library, monkeypatch: pytest.MonkeyPatch, many: int, few: int, seed: int
 ) -> None:
     monkeypatch.setattr("sbert_desktop.library._words.PRUNE_FROM", 50)
-    monkeypatch.setattr(_phrases, "MANY_WINDOWS", many)
+    monkeypatch.setattr(_phrases, "MANY_PASSAGES", many)
+    monkeypatch.setattr(_phrases, "FEW_DOCUMENTS", few)
     monkeypatch.setattr(_phrases, "FILTER_FROM", 20)
-    chance = random.Random(7)
+    monkeypatch.setattr(_units, "DOCUMENTS_AT_ONCE", 50)
+    monkeypatch.setattr(_phrases, "AROUND_SHARE", 0.3 if many else 0.1)
+    chance = random.Random(seed)
     vocabulary = ["the", "of", "rare", "well-known", "café", "AB-12", "e", "don't", "l'eau", "日本", "語", "x_y", "C++"]
 
     def paragraph() -> str:
         words = chance.choices(vocabulary, k=chance.randrange(1, 9))
         return "".join(word + chance.choice([" ", ", ", " (", "\n"]) for word in words)
 
-    texts = {f"d{number}": [paragraph() for _ in range(chance.randrange(1, 6))] for number in range(120)}
-    contents = fill(library, texts)
-    units = {name: [u.text for u in _analysis.units("\n".join(paragraphs))] for name, paragraphs in texts.items()}
+    oracle = Oracle()
+    (folder,) = start(library, Path("/docs"))
+    with library.writer() as writer:
+        for number in range(120):
+            title = paragraph() if chance.random() < 0.3 else ""
+            texts = [(paragraph(), chance.random() < 0.8) for _ in range(chance.randrange(1, 6))]
+            text, passages = document([text for text, _ in texts], title=title)
+            passages = [
+                dataclasses.replace(passage, embedded=body) for passage, (_, body) in zip(passages, texts, strict=True)
+            ]
+            content = writer.put(folder, file_at(Path(f"/docs/{number}.txt"), str(number)), text, passages, ())
+            oracle.add(content, title, texts)
+    snapshot = library.snapshot("fake-1")
+    owners = snapshot._view.passage_content
+    half = np.arange(len(snapshot._view.content_live)) % 2 == 0
     hits = 0
-    for _ in range(150):
+    for at in range(150):
         phrase = " ".join(chance.choices(vocabulary, k=chance.randrange(1, 5)))
-        steps = [u.text for u in _analysis.units(phrase)]
-        wanted = [
-            name
-            for name, held in units.items()
-            if any(held[at : at + len(steps)] == steps for at in range(len(held) - len(steps) + 1))
-        ]
-        assert names(contents, hold(library, phrase)) == wanted, phrase
+        mask = half if at % 3 == 0 else None
+        wanted = sorted(pair for pair in oracle.begins(phrase) if mask is None or mask[pair[0]])
+        held = snapshot.holding((phrase,), (), (), mask)
+        assert held is not None
+        found = [(int(owners[p]), int(p - np.flatnonzero(owners == owners[p])[0])) for p in held.passages]
+        assert found == wanted, phrase
+        assert np.flatnonzero(held.mask).tolist() == sorted({content for content, _ in wanted})
         hits += bool(wanted)
     assert hits > 50
+
+
+def test_a_library_without_words_in_order_finds_phrases_too_until_it_gets_them(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_phrases, "MANY_PASSAGES", 0)
+    contents = fill(library, {"a": ["some green", "tea"], "b": ["tea green"]})
+    with library.writer() as writer:
+        _units.drop(writer._connection, 1)
+        writer._connection.execute("UPDATE meta SET value='1' WHERE key='analysis'")
+    assert names(contents, hold(library, "green tea")) == ["a"]
+    with library.writer() as writer:
+        put_text(writer, library.folders()[0].id, Path("/docs/c.txt"), ["x"])
+    assert library.integrity()["bad_units"] == 0
+    asked = []
+    find = _units.find
+    monkeypatch.setattr(_units, "find", lambda *a: asked.append(a) or find(*a))
+    assert names(contents, hold(library, "green tea")) == ["a"]
+    assert asked
+
+
+def test_words_in_order_leave_with_their_document(library: Library, tmp_path: Path) -> None:
+    fill(library, {"a": ["green tea"], "b": ["green tea too"], "c": [" "]})
+    with library.writer() as writer:
+        writer.remove([library.known_files(1)[b"/docs/a.txt"].id])  # type: ignore[arg-type]
+    assert library.integrity()["bad_units"] == 0
+    with closing(sqlite3.connect(library.path / "catalog.sqlite")) as connection:
+        held = connection.execute("SELECT numbers FROM words_in_order_1 ORDER BY content").fetchall()
+    assert [len(row[0]) // 4 for row in held] == [4, 1], "three words and the end; a document of no word"
 
 
 @pytest.mark.parametrize(
@@ -138,8 +211,6 @@ def test_characters_over_a_border_are_found(library: Library) -> None:
 def test_a_footer_does_not_break_a_phrase(library: Library) -> None:
     (folder,) = start(library, Path("/docs"))
     text, passages = document(["the last words of", "Page 12 of 30", "the first page"])
-    import dataclasses
-
     passages[1] = dataclasses.replace(passages[1], embedded=False)
     with library.writer() as writer:
         content = writer.put(folder, file_at(Path("/docs/a.pdf"), "x"), text, passages, ())  # type: ignore[arg-type]
@@ -174,7 +245,7 @@ def test_a_mask_narrows_and_does_not_spoil_later_answers(library: Library) -> No
 
 
 def test_a_whole_page_is_a_phrase_too(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_phrases, "MANY_WINDOWS", 0)
+    monkeypatch.setattr(_phrases, "MANY_PASSAGES", 0)
     chance = random.Random(8)
     words = made_up(chance, 3_000)
     ascii_words = [word.replace("é", "e") for word in words]
@@ -184,11 +255,22 @@ def test_a_whole_page_is_a_phrase_too(library: Library, monkeypatch: pytest.Monk
     assert names(contents, hold(library, " ".join(words[1_000:1_200]))) == ["a", "b", "c"]
 
 
-def test_title_words_hold_a_phrase(library: Library) -> None:
+@pytest.mark.parametrize("many", [0, 10_000])
+@pytest.mark.parametrize("few", [0, 10_000])
+@pytest.mark.parametrize("phrase", ["green tea", "on green"])
+def test_title_words_hold_a_phrase(
+    library: Library, monkeypatch: pytest.MonkeyPatch, many: int, few: int, phrase: str
+) -> None:
+    monkeypatch.setattr(_phrases, "MANY_PASSAGES", many)
+    monkeypatch.setattr(_phrases, "FEW_DOCUMENTS", few)
     (folder,) = start(library, Path("/docs"))
     with library.writer() as writer:
+        put_text(writer, folder, Path("/docs/other.txt"), ["green", "tea"], title="Tea on")
         content = put_text(writer, folder, Path("/docs/a.txt"), ["body", "more"], title="On Green Tea")
-    assert hold(library, "green tea").mask[content]
+    found = hold(library, phrase)
+    assert found.mask[content]
+    assert found.passages.tolist()[-1:] == passages_of(library, content)[:1]
+    assert not hold(library, "tea body").mask[content], "a title and the text are not one text"
 
 
 def test_removed_documents_hold_nothing(library: Library) -> None:
