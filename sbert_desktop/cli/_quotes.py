@@ -84,7 +84,8 @@ def versions(options: argparse.Namespace) -> None:
         for number, path in enumerate(found.paths if found else ()):
             mark = "*" if found is not None and number == found.place else " "
             output.line(f"{mark} {display_path(path)}")
-        output.line(f"This is the {found.words}." if found else "There is no other version of it in the library.")
+        article = "" if found and found.words.startswith("version") else "the "  # version 2 of 3, the newest of 3
+        output.line(f"This is {article}{found.words}." if found else "There is no other version of it in the library.")
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {"quotes": quotes, "versions": versions}

@@ -125,7 +125,9 @@ def damaged(path: Path, detail: str = "") -> LibraryError:
 
 
 def read_only(path: Path, detail: str = "") -> LibraryError:
-    """Gives the error for a library that may only be read."""
+    """Gives the error for a library that may only be read, be it for want of room."""
+    if _no_room(path):
+        return disk_full(path, detail)
     return LibraryError(
         "library-readonly",
         f"The library {short_path(path)} can only be read.",

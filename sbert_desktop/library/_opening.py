@@ -26,7 +26,8 @@ def open_library(
     Args:
         path: The library's folder; made with mode 0700.
         create: Make an empty library when there is none.
-        read_only: None finds out: a folder that cannot be written is opened as it stands.
+        read_only: None finds out: a folder that cannot be written is opened as it stands, and so is, without
+            ``create``, one on a disk that is full.
         exact_below: Live passages up to which a snapshot offers no index.
         index_from: Passages from which :meth:`Writer.build_index` builds one.
         extractor_version: Texts read by another version count as unknown to :meth:`Library.has_content`.
@@ -43,6 +44,21 @@ def open_library(
             "library-missing", f"There is no library in {short_path(path)}", "Index a folder first, or choose another."
         )
     mode = _mode(path, exists, read_only)
+    try:
+        return _opened(path, mode, exists, exact_below, index_from, extractor_version)
+    except LibraryError as error:
+        # Not even a reader's few bytes have room. Whoever only asks needs none, if nothing waits in the log.
+        searchable = exists and read_only is None and not create and not _size(path / (_schema.CATALOG + "-wal"))
+        if error.code != "disk-full" or not searchable:
+            raise
+    library = Library(path, "immutable", exact_below, index_from, extractor_version)
+    library.notices.append("The disk that holds the library is full: it can be searched, but nothing can be kept.")
+    return library
+
+
+def _opened(
+    path: Path, mode: str, exists: bool, exact_below: int, index_from: int, extractor_version: int
+) -> Library:
     with _disk.known_errors(path):
         if mode == "rw":
             path.mkdir(mode=0o700, parents=True, exist_ok=True)

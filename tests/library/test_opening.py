@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import random
@@ -302,6 +303,46 @@ def test_a_disk_of_eight_megabytes_fills_up_without_harm(tmp_path: Path, monkeyp
         fill_a_small_disk(point)
     finally:
         subprocess.run(["umount", str(point)], check=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a small disk")
+def test_a_library_on_a_full_disk_can_be_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # R5
+    point = tmp_path / "small"
+    point.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(point)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        monkeypatch.setenv("SBERT_DESKTOP_MIN_FREE_MB", "0")
+        search_on_a_full_disk(point)
+    finally:
+        subprocess.run(["umount", str(point)], check=True)
+
+
+def search_on_a_full_disk(point: Path) -> None:
+    with open_library(point / "library") as library:
+        (folder,) = start(library, Path("/docs"))
+        with library.writer() as writer:
+            put_text(writer, folder, Path("/docs/a"), ["a rain gauge on the roof"])
+            writer.commit()
+    with contextlib.suppress(OSError), open(point / "fill", "wb", buffering=0) as stream:
+        while stream.write(b"0" * 4096):
+            pass
+    with open_library(point / "library", create=False) as library:
+        assert library.counts().documents == 1
+        assert len(library.snapshot("").keyword("gauge", None, 10)[0]) == 1
+        assert any("full" in notice for notice in library.notices)
+        with pytest.raises(LibraryError) as caught, library.writer():
+            pass
+        assert caught.value.code == "disk-full"
+    with pytest.raises(LibraryError) as caught:  # whoever wants to write is told at once
+        open_library(point / "library")
+    assert caught.value.code == "disk-full"
+    (point / "fill").unlink()
+    with open_library(point / "library", create=False) as library:
+        assert not library.read_only
 
 
 def write_until_full(library: Library, folder: int, safe: list[int]) -> None:
