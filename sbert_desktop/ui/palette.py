@@ -39,7 +39,8 @@ from sbert_desktop.ui.widgets import KeyCap, Label, Line, announce, key_cap_widt
 
 Index = QModelIndex | QPersistentModelIndex
 ROWS = 12
-SETTINGS = 4  # single settings that one word brings at most: they must not bury pages and documents
+MOST = {"Settings": 2}  # of a group while words are typed: they must not bury pages and documents
+MOST_OF_OTHERS = 4
 DOCUMENTS = "Documents"
 
 
@@ -69,8 +70,12 @@ def match(words: str, text: str) -> tuple[int, ...] | None:
     return tuple(sorted(places))
 
 
-def _place_of_find(entry: Entry) -> int:
-    return entry.found[0] if entry.found else 1000
+def _place_of_find(entry: Entry) -> tuple[bool, int]:
+    """The beginning of a word is a better find than its middle, and what stands first is better than what follows."""
+    if not entry.found or entry.action is None:
+        return True, 1000
+    at = entry.found[0]
+    return at > 0 and entry.action.text[at - 1].isalnum(), at
 
 
 class _Model(QAbstractListModel):
@@ -302,11 +307,9 @@ class CommandPalette(Sheet):
                 entries += [Entry("Recent"), *recent[:4]]
         if not words:
             groups.pop("Settings", None)  # every single setting would bury the rest
-        elif "Settings" in groups:
-            groups["Settings"] = sorted(groups["Settings"], key=_place_of_find)[:SETTINGS]
         for group, rows in groups.items():
-            if words:  # a word that starts the text is the better find
-                rows.sort(key=_place_of_find)
+            if words:
+                rows = sorted(rows, key=_place_of_find)[: MOST.get(group, MOST_OF_OTHERS)]
             entries += [Entry(group), *rows]
         asked = self._finder is not None and self._finder.ask(words)
         self._show(entries, 1 if entries else -1, waits=asked)
@@ -323,7 +326,13 @@ class CommandPalette(Sheet):
         self._say_keys()
         delegate, option = self.list.itemDelegate(), QStyleOptionViewItem()
         heights = [delegate.sizeHint(option, self._model.index(i)).height() for i in range(len(entries))]
-        self.list.setFixedHeight(min(sum(heights), ROWS * theme.height(36, padding=14)) + 10)
+        captions = sum(height for height, entry in zip(heights, entries, strict=True) if entry.action is None)
+        host = self.parentWidget()
+        assert host is not None
+        # below the palette's own line, and above its foot and some of the window
+        room = host.height() - 88 - 48 - 2 * theme.height(48, role="search", padding=20)
+        most = min(ROWS * theme.height(36, padding=14) + captions, max(120, room))
+        self.list.setFixedHeight(min(sum(heights) + 10, most))
         self.place()
 
     def _on_found(self, words: str, documents: object) -> None:

@@ -16,6 +16,11 @@ from sbert_desktop.ui.page import Action, Desk, Page
 from sbert_desktop.ui.search.page import SearchPage
 from sbert_desktop.ui.theme import theme
 
+OWN_ICONS = {"search_clear_filters": "close", "search_choose_folder": "folder", "search_choose_dates": "clock",
+             "search_as_text": "text", "search_language": "info", "search_save": "star", "search_get_reader": "get",
+             "search_caption": "pencil", "search_forget": "history", "search_next_hit": "chevron_right",
+             "search_previous_hit": "up"}
+
 
 class SearchEntry(Page):
     """The Search page with its preview in the shared inspector."""
@@ -78,7 +83,8 @@ class SearchEntry(Page):
         self.page.search_by_file(path)
 
     def actions_list(self) -> Sequence[Action]:
-        return [Action(action.objectName(), action.text().replace("&", ""), action.trigger, icon="search",
+        return [Action(action.objectName(), action.text().replace("&", ""), action.trigger,
+                       icon=self.page.list.row.icon_of(action) or OWN_ICONS.get(action.objectName(), "search"),
                        shortcut=action.shortcut().toString(), enabled=partial(self.page.possible, action),
                        bind=False)
                 for action in self.page.actions() if action.text()]

@@ -90,6 +90,9 @@ class ResultArea(QStackedWidget):
 
 def why_nothing(view: SearchView) -> str:
     """Gives the likeliest reason for an empty answer, in words."""
+    missing = next((note for note in view.notes if note.startswith("No collection")), "")
+    if missing:
+        return missing
     if view.mode is Mode.KEYWORD:
         return "No document holds these words. Move the slider towards Meaning, or try other words."
     if view.embedded < view.passages:

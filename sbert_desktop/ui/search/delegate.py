@@ -261,6 +261,7 @@ class ResultDelegate(QStyledItemDelegate):
         strong, meta = self._theme.metrics("strong"), self._theme.metrics("meta")
         judged = 22 if hit is not None and hit.judged and not self._model.is_open(number) else 0
         room = self._score_left(rect) - 12 - TEXT_X - self._tag_width(document) - judged
+        room -= 16 if self._model.is_open(number) else 0  # the arrow behind the words
         wide = strong.horizontalAdvance(title)
         side = meta.horizontalAdvance(beside) if beside else 0
         least = min(side, room // 3) + 8 if side else 0

@@ -14,6 +14,7 @@ from sbert_desktop.ui.widgets import Button, ElidedLabel, IconButton, Label, Pro
 ORDERS = ((Order.BEST, "Best first"), (Order.NEWEST, "Newest first"), (Order.NAME, "Name"),
           (Order.BEST, "Best, newer preferred"))
 NEWER_PREFERRED = 3
+SIDE = 8  # of a flat choice beside its chevron, which is to end where the slider's words end
 RECENCY = 0.3  # weight of newness while newer ones are preferred
 
 
@@ -27,10 +28,11 @@ class SearchHead(QWidget):
         self.balance = BalanceSlider(weight, self)
         self.filters = FilterBar(self)
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 0)
+        column.setContentsMargins(16, 12, 16 - SIDE, 0)
         column.setSpacing(8)
         first = QHBoxLayout()
         first.setSpacing(16)
+        first.setContentsMargins(0, 0, SIDE, 0)
         first.addWidget(self.query, 1)
         first.addWidget(self.balance)
         column.addLayout(first)

@@ -128,9 +128,7 @@ class PreviewInspector(Panel):
         column.addWidget(self.why)
         foot = self.foot = PreviewFoot(self)
         self.open_button, self.reveal_button, self.similar_button = foot.open, foot.reveal, foot.similar
-        self.copy_path_button, self.copy_button = foot.copy_path, foot.copy_passage
-        for button, slot in ((foot.open, self._open), (foot.reveal, self._reveal), (foot.similar, self._similar),
-                             (foot.copy_path, self.copy_path), (foot.copy_passage, self.copy_passage)):
+        for button, slot in ((foot.open, self._open), (foot.reveal, self._reveal), (foot.similar, self._similar)):
             button.clicked.connect(slot)
         column.addWidget(self.foot)
         self.page_view.pageTurned.connect(self.turn_page)
@@ -227,7 +225,9 @@ class PreviewInspector(Panel):
         self.open_button.setEnabled(not gone)
         self.reveal_button.setEnabled(not gone)
         self.foot.fit(document, hit, self.width())
-        self.text_switch.setVisible(document.format in DRAWN)
+        drawn = document.format in DRAWN
+        self.text_switch.setVisible(drawn)
+        self.text_view.leave_below(self.text_switch.height() + 16 if drawn else 0)
         self.tools.fit()
 
     def _ask(self, hit: HitView, page: int | None) -> None:

@@ -8,11 +8,14 @@ from sbert_desktop.app.views import DocumentView, HitView
 from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.widgets import Button, IconButton, plain_tip
 
-ICONS_WIDTH = 3 * (28 + 8) + 28
+ICONS_WIDTH = 28 + 8 + 28  # the icon, the gap before it, the margins
 
 
 class PreviewFoot(QWidget):
-    """Open and show in folder in words, copying and similar documents as icons; the inspector connects them."""
+    """Open and show in folder in words, similar documents as an icon; the inspector connects them.
+
+    Copying stands in the menu above and on Ctrl+C: its icons took the room of the words "Show in folder".
+    """
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -21,19 +24,15 @@ class PreviewFoot(QWidget):
         row.setSpacing(8)
         self.open = Button("Open", kind="primary", icon="open", object_name="preview_open")
         self.reveal = Button("Show in folder", icon="reveal", object_name="preview_reveal")
-        self.copy_path = IconButton("folder", "Copy path", object_name="preview_copy_path", shortcut="Ctrl+C")
-        self.copy_passage = IconButton("copy", "Copy passage", object_name="preview_copy_passage",
-                                       shortcut="Ctrl+Shift+C")
         self.similar = IconButton("similar", "Find similar documents", object_name="preview_similar")
         row.addWidget(self.open)
         row.addWidget(self.reveal)
         row.addStretch(1)
-        for last in (self.copy_path, self.copy_passage, self.similar):
-            row.addWidget(last)
+        row.addWidget(self.similar)
 
     def buttons(self) -> list[QWidget]:
         """Gives the buttons in the order of Tab."""
-        return [self.open, self.reveal, self.copy_path, self.copy_passage, self.similar]
+        return [self.open, self.reveal, self.similar]
 
     def fit(self, document: DocumentView | None, hit: HitView | None, room: int) -> None:
         """Names what is opened as fully as the room allows; tooltips and accessible names stay whole."""

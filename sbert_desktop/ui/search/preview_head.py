@@ -72,10 +72,10 @@ class PreviewHead(QWidget):
             pieces.append(size_words(document.size))
         if document.state in STATE_WORDS:
             pieces.append(STATE_WORDS[document.state])
-        elif document.date > 0:
-            pieces.append(date_text(document.date))
         self.place.set_full_text(place_of(document), "".join(f" · {piece}" for piece in pieces))
         tips = [short_path(path) for path in document.paths or (document.path,)]
+        if document.date > 0:
+            tips.append(date_text(document.date))
         if document.state in STATE_TIPS:
             tips.append(STATE_TIPS[document.state])
         self.place.setToolTip(plain_tip("\n".join(tips)))

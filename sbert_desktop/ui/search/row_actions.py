@@ -68,6 +68,10 @@ class RowActions:
             self._without.add(action)
             self._view.removeAction(action)
 
+    def icon_of(self, action: QAction) -> str:
+        """Gives the name of an action's icon; "" of one that is not of a result."""
+        return next((icon for each, icon in self._icons if each is action), "")
+
     def offered(self) -> list[QAction]:
         """Gives the actions in the order of the menu."""
         return [action for action, _ in self._icons if action not in self._without]

@@ -203,6 +203,10 @@ class TextView(QTextEdit):
         bar = self.verticalScrollBar()
         bar.setValue(bar.value() + self.cursorRect(cursor).top() - self.viewport().height() // 4)
 
+    def leave_below(self, height: int) -> None:
+        """Leaves room for what floats over the lower edge, so that it covers no words."""
+        self.setViewportMargins(0, 0, 0, height)
+
     def zoom_by(self, steps: int) -> None:
         """Makes the text larger or smaller."""
         self._zoom = max(-4, min(12, self._zoom + steps))

@@ -15,6 +15,8 @@ from sbert_desktop.ui.search.text import collapse, count_words, ordinal
 from sbert_desktop.ui.theme import Theme
 from sbert_desktop.ui.widgets import Button, IconButton, Label, ScoreBar, plain_tip
 
+LINK = 5  # the text of a link stands within its own padding: what is above it is moved to where that text begins
+
 
 class FoundWords(QWidget):
     """Words on ``mark`` with how often each stands in the passage, as many as there is room for."""
@@ -98,10 +100,11 @@ class WhyPanel(QWidget):
         self.setObjectName("why_panel")
         self.setAccessibleName("Why this passage")
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 8)
+        column.setContentsMargins(16 - LINK, 12, 16, 8)
         column.setSpacing(4)
         head = QHBoxLayout()
         head.setSpacing(4)
+        head.setContentsMargins(LINK, 0, 0, 0)
         self.title = Label("Why this passage", role="section", object_name="why_title")
         head.addWidget(self.title)
         head.addStretch(1)
@@ -115,6 +118,7 @@ class WhyPanel(QWidget):
         self.not_relevant.clicked.connect(lambda on: self.judged.emit("not relevant" if on else ""))
         column.addLayout(head)
         grid = QGridLayout()
+        grid.setContentsMargins(LINK, 0, 0, 0)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(0)
         grid.setColumnMinimumWidth(0, 60)
@@ -139,15 +143,16 @@ class WhyPanel(QWidget):
         grid.addWidget(self.found, 1, 2)
         column.addLayout(grid)
         self.family = Label("", role="meta", wrap=True, object_name="why_family")
+        self.family.setContentsMargins(LINK, 0, 0, 0)
         self.family.hide()
         column.addWidget(self.family)
         self.details = Label("", role="meta", tone="muted", wrap=True, object_name="why_details")
+        self.details.setContentsMargins(LINK, 0, 0, 0)
         self.details.hide()
         column.addWidget(self.details)
         self.details_button = Button("All parts of the score", kind="link", size="small", object_name="why_more")
         self.details_button.clicked.connect(self._toggle_details)
         link = QHBoxLayout()
-        link.setContentsMargins(-5, 0, 0, 0)  # the text of a link stands within its own padding
         link.addWidget(self.details_button)
         link.addStretch(1)
         column.addLayout(link)

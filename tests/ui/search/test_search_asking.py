@@ -289,3 +289,14 @@ def test_a_file_dropped_on_the_upper_part_is_searched_by(qtbot: QtBot, tmp_path:
     overlay.offer((tmp_path / "a", tmp_path / "b"), search=True)
     assert not overlay.search_area().isValid()
     overlay.hide()
+
+
+def test_a_collection_that_is_not_there_is_the_reason_for_an_empty_list(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands
+) -> None:
+    note = "No collection is called “tax”; there are Flat and Garden."
+    commands.answer = view((), notes=(note,))
+    answer(qtbot, page, "rent in:tax")
+    assert page.stack.currentWidget() is page.stack.empty_words
+    assert page.stack.empty_words.sentence.text() == note
+    assert "No collection is called “tax”" in page.notes.full_text()
