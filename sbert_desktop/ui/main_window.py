@@ -24,6 +24,7 @@ from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.collections.frame import ShelfFrame
 from sbert_desktop.ui.drop import DropOverlay, local_paths
 from sbert_desktop.ui.errands import Errands
+from sbert_desktop.ui.overlay import Sheet
 from sbert_desktop.ui.page import Action, Desk, Inspector, Page, failure_text
 from sbert_desktop.ui.pages import PAGES, PageSpec
 from sbert_desktop.ui.rail import Rail
@@ -36,6 +37,7 @@ PRODUCT: Final = "SBERT Desktop"
 RAIL_COLLAPSES: Final = 1180
 INSPECTOR_FOLDS: Final = 1060
 INSPECTOR_WIDTH: Final = 392
+UNDER_A_SHEET: Final = frozenset({"Ctrl++", "Ctrl+=", "Ctrl+-", "Ctrl+0", "Ctrl+Q"})  # what never leads away from it
 CLOSING_MS: Final = 8000  # the program takes 5 s at most (DESIGN section 4), saving what is remembered a little
 
 
@@ -419,7 +421,7 @@ class MainWindow(QWidget):
     def _install_shortcuts(self) -> None:
         def bind(keys: str, run: Callable[[], object]) -> None:
             shortcut = QShortcut(QKeySequence(keys), self)
-            shortcut.activated.connect(run)
+            shortcut.activated.connect(lambda: run() if keys in UNDER_A_SHEET or not self._covered() else None)
             self._shortcuts.append(shortcut)
 
         for action in own_actions(self):
@@ -430,6 +432,11 @@ class MainWindow(QWidget):
             bind(f"Ctrl+{number}", partial(self.show_page, spec.key))
         if any(spec.key == "settings" for spec in self._specs):
             bind("Ctrl+,", lambda: self.show_page("settings"))
+
+    def _covered(self) -> bool:
+        # a page that changes under an open sheet takes the focus with it, and what is typed goes where nobody sees it
+        sheets = self.findChildren(Sheet, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        return any(sheet.isVisible() for sheet in sheets)
 
     @staticmethod
     def _run(action: Action) -> None:

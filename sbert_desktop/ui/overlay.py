@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPropertyAnimation, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Card
@@ -61,8 +62,11 @@ class Sheet(QWidget):
         self._opacity = 1.0
         self.hide()
         before, self._before = self._before, None
-        if before is not None and before.isVisible():
+        host = self.parentWidget()
+        if before is not None and isValid(before) and before.isVisible() and before.isEnabled():
             before.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif host is not None:  # it went meanwhile; what is hidden must not keep the focus
+            host.setFocus(Qt.FocusReason.OtherFocusReason)
         self.closed.emit(accepted)
 
     def place(self) -> None:

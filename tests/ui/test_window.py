@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QPushButton, QWidget
 
 from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Partial, Progress, Started
 from sbert_desktop.settings import Settings
@@ -547,3 +547,42 @@ def test_a_change_that_waits_for_another_program_says_so(make_window, qtbot) -> 
     window.bridge.post(Progress(job, "Waiting for process 4711 on lamp", 0, None))
     qtbot.waitUntil(lambda: window.toast.label.full_text() ==
                     "Waiting for process 4711 on lamp, which writes to this library")
+
+
+def test_keys_do_not_change_the_page_under_an_open_sheet(make_window, qtbot) -> None:
+    window = make_window()
+    active(window, qtbot)
+    window.show_page("library")
+    window.open_shortcuts()
+    sheet = window.shortcuts_sheet
+    calls = len(fake(window).calls)
+    for pressed in (Qt.Key.Key_1, Qt.Key.Key_K, Qt.Key.Key_Comma, Qt.Key.Key_O):
+        key(window, pressed, qtbot=qtbot)
+        assert window.current_page() == "library"
+        assert sheet.isAncestorOf(QApplication.focusWidget())
+    key(window, Qt.Key.Key_F5, Qt.KeyboardModifier.NoModifier, qtbot=qtbot)
+    assert ("update", False) not in fake(window).calls[calls:]
+    key(window, Qt.Key.Key_Plus, qtbot=qtbot)
+    assert theme.text_scale == 110  # what only makes it readable works
+    key(window, Qt.Key.Key_0, qtbot=qtbot)
+    sheet.close_sheet()
+    key(window, Qt.Key.Key_1, qtbot=qtbot)
+    assert window.current_page() == "search"
+
+
+def test_a_sheet_gives_the_focus_to_the_window_when_what_had_it_is_gone(make_window, qtbot) -> None:
+    window = make_window()
+    active(window, qtbot)
+    for gone in ("hidden", "destroyed"):
+        button = QPushButton("Gone soon", window)
+        button.show()
+        button.setFocus()
+        window.open_shortcuts()
+        if gone == "hidden":
+            button.hide()
+        else:
+            button.deleteLater()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+        assert not window.shortcuts_sheet.isVisible()
+        assert QApplication.focusWidget() is window
