@@ -650,6 +650,11 @@ class Snapshot(Protocol):
         ...
 
     @property
+    def lengths(self) -> NDArray[np.int64]:
+        """int64 [rows]: words of the passage of each row, 0 for dead rows."""
+        ...
+
+    @property
     def passages(self) -> int:
         """Live passages meant to be embedded, with a vector or not yet."""
         ...

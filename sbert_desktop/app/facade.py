@@ -1,10 +1,10 @@
 """``App``: the commands of the window on lanes; nothing here waits in the caller's thread.
 
-Seven lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
+Nine lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
 *viewer* (previews, opening files: a page that takes seconds must not hold up a search),
 *helper* (state, lists, estimates), *errand* (waits for small changes, which whoever holds the writer
-does between two steps), *study* (what reads for long: the quotations of a draft) and *models* (adding
-one). See docs/adr/0008-lanes.md.
+does between two steps), *study* (what reads for long: the quotations of a draft), *models* (adding
+one), *duplicates* (finding them) and *cleaner* (moving them to the trash, and back). See docs/adr/0008-lanes.md.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from sbert_desktop.app import (
     reranking,
     searching,
 )
+from sbert_desktop.app.duplicate_commands import DuplicateCommands
 from sbert_desktop.app.live import Live
 from sbert_desktop.app.naming import find_documents
 from sbert_desktop.app.session import Session, sample_folder
@@ -57,14 +58,14 @@ from sbert_desktop.settings import Settings
 if TYPE_CHECKING:
     from sbert_desktop.library import Writer
 
-_LANES = ("writer", "reader", "viewer", "helper", "errand", "study", "models")
+_LANES = ("writer", "reader", "viewer", "helper", "errand", "study", "models", "duplicates", "cleaner")
 _TYPING_SECONDS = 1.0
 _SWITCH_SECONDS = 0.001
 _HISTORY_AFTER = 2.0
 _HISTORY_LENGTH = 200
 
 
-class App:
+class App(DuplicateCommands):
     """The program behind the window; fulfils :class:`sbert_desktop.app.interface.Commands`.
 
     Args:
@@ -522,9 +523,18 @@ class App:
         def work(context: JobContext) -> object:
             from sbert_desktop.app.health import run_repair
 
-            return run_repair(self._session, context)
+            view = run_repair(self._session, context)
+            if view.waiting and not self._closed:
+                self._index(indexing.IndexRequest(keep_leaving=True))  # what lost its vectors gets them again
+            return view
 
         return self._jobs.submit("writer", "index", work)
+
+    # ------------------------------------------------------------- duplicates
+
+    def _removed(self, paths: Sequence[Path]) -> None:
+        """Has the library forget files that the person moved to the trash: nobody is asked about many at once."""
+        self._index(indexing.IndexRequest(only=tuple(paths), confirm_removals=True, keep_leaving=True))
 
     # ------------------------------------------------------------- files and models
 

@@ -65,6 +65,13 @@ class LibrarySnapshot:
         return self._view.row_content
 
     @property
+    def lengths(self) -> NDArray[np.int64]:
+        """int64 [rows]: words of the passage of each row, 0 for dead rows."""
+        known = self._view.passage_length
+        rows = self._view.row_passage
+        return np.where(self._view.alive, known[np.clip(rows, 0, len(known) - 1)], 0).astype(np.int64)
+
+    @property
     def passages(self) -> int:
         """Live passages meant to be embedded, with a vector or not yet."""
         return self._view.passages
