@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import Snapshot, Vectors
+from sbert_desktop.explore._scan import dot
 
 FEWEST = 50
 """Passages below which nothing is said: quantiles of so few mean little."""
@@ -91,7 +92,7 @@ def standing_out(snapshot: Snapshot, vector: NDArray[np.float32], *, among: int)
     rows = _sampled(snapshot)
     if len(rows) < FEWEST or among < 1 or snapshot.vectors.shape[1] != len(vector):
         return None
-    cosines = np.asarray(snapshot.vectors[rows]) @ vector
+    cosines = dot(snapshot.vectors[rows], vector)
     middle, upper = (float(value) for value in np.quantile(cosines, (0.5, _UPPER)))
     spread = (upper - middle) / NormalDist().inv_cdf(_UPPER)
     return min(1.0, middle + spread * _reach(0.5, among))

@@ -85,7 +85,7 @@ class _Folder:
         vectors, known = self._vectors_of(rows)
         all_vectors = np.concatenate([self._vectors, vectors])
         all_known = np.concatenate([self._known, known])
-        cosines = vectors @ all_vectors.T
+        cosines = np.einsum("ij,kj->ik", vectors, all_vectors)  # no BLAS, as in _scan.dot: 0.1 ms instead of 56
         other = owners[:, None] != all_owners[None, :]
         other &= np.arange(len(all_passages))[None, :] < np.arange(before, len(all_passages))[:, None]
         alike: Mask = (cosines >= ALIKE) & other

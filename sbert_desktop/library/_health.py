@@ -87,7 +87,7 @@ def rebuild_all_words(connection: sqlite3.Connection) -> int:
 def mend_words(connection: sqlite3.Connection) -> bool:
     """Makes the keyword tables anew where one does not hold the words of its passages; says whether."""
     segmentations = [row[0] for row in connection.execute("SELECT id FROM segmentation")]
-    if not any(_differing_words(connection, segmentation) for segmentation in segmentations):
+    if not any(_differing_words(connection, name) or _units.differing(connection, name) for name in segmentations):
         return False
     rebuild_all_words(connection)
     return True

@@ -9,7 +9,7 @@ import pytest
 
 from sbert_desktop.domain import Mode, Query
 from sbert_desktop.explore import search
-from sbert_desktop.explore.folding import plain
+from sbert_desktop.explore.folding import ALIKE, fold, plain
 
 from .made_snapshot import FakeSnapshot, unit
 
@@ -107,6 +107,54 @@ def test_every_document_is_shown_or_counted(rng):
     results = search(FakeSnapshot(vectors, np.arange(70)), Query("x", mode=Mode.SEMANTIC, top=100), q)
     assert sum(1 + count for _, count in shown(results)) == 70
     assert len(results.documents) == 40
+
+
+def one_by_one(snapshot, passages, owners):
+    """Folds with two loops and nothing clever."""
+    row = {int(p): r for r, p in enumerate(snapshot.passage_ids)}
+    kept, counts = [], []
+    for place in range(len(passages)):
+        twin = None
+        for number, other in enumerate(kept):
+            if owners[place] == owners[other]:
+                continue
+            a, b = row.get(int(passages[place])), row.get(int(passages[other]))
+            cosine = float(snapshot.vectors[a] @ snapshot.vectors[b]) if a is not None and b is not None else None
+            texts = {plain(snapshot.texts.get(int(passages[i]), f"text {passages[i]}")) for i in (place, other)}
+            same = len(texts) == 1 and texts != {""}
+            if (cosine is not None and cosine >= ALIKE) or ((cosine is None or cosine >= 0.8) and same):
+                twin = number
+                break
+        if twin is None:
+            kept.append(place)
+            counts.append(0)
+        else:
+            counts[twin] += 1
+    return kept, counts
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_folding_agrees_with_two_loops_on_random_passages(seed):
+    rng = np.random.default_rng(seed)
+    base = unit(rng, 12, 384)
+    groups = [near(rng, np.repeat(base, 5, axis=0), cosine) for cosine in (0.999, 0.97, 0.9, 0.6)]
+    vectors = np.concatenate([base, *groups])
+    count = len(vectors)
+    cosines = vectors @ vectors.T
+    assert (np.abs(cosines - ALIKE) > 1e-6).all()
+    words = ["one", "two", "three", "--", "Four!"]
+    texts = {100 + i: str(rng.choice(words)) for i in range(count + 6)}
+    extra = {100 + count + i: int(rng.integers(40)) for i in range(6)}  # without a vector
+    snapshot = FakeSnapshot(vectors, rng.integers(0, 40, count), texts=texts, extra=extra)
+    passages = rng.permutation(np.array(sorted(snapshot.owner), np.int64))
+    owners = np.array([snapshot.owner[int(p)] for p in passages], np.int64)
+    kept, counts = fold(snapshot, passages, owners, count + 6)
+    assert (kept, counts) == one_by_one(snapshot, passages, owners)
+    assert 0 < sum(counts) < count
+    # With fewer asked for, those shown are the same, and know most of what they stand for.
+    few, fewer = fold(snapshot, passages, owners, 10)
+    assert few == kept[:10]
+    assert all(a <= b for a, b in zip(fewer, counts, strict=False))
 
 
 def test_texts_are_read_only_where_they_may_be_equal(rng):
