@@ -35,7 +35,9 @@ def run_health(session: Session, context: JobContext) -> HealthView:
 
 
 def run_repair(session: Session, context: JobContext) -> HealthView:
-    """Drops what nothing needs and builds the accelerator anew, then measures; takes the writer's lock.
+    """Drops what is damaged or not needed and builds the accelerator anew, then measures; takes the writer's lock.
+
+    What lost its vectors gets them by the next update: see ``HealthView.waiting``.
 
     Raises:
         LibraryError: ``library-readonly``, ``library-busy``, ``disk-full``.
@@ -69,7 +71,7 @@ def _earlier_queries(session: Session, context: JobContext) -> Vectors | None:
 def _view(session: Session, record: HealthRecord) -> HealthView:
     low = record.recall_at_10 is not None and record.recall_at_10 < ENOUGH
     wasteful = record.dead > MANY_DEAD * max(1, record.live + record.dead)
-    wrong = bool(record.orphans or low or wasteful)
+    wrong = bool(record.lost or record.bad or record.no_index or record.orphans or low or wasteful)
     return HealthView(
         rows=record.live,
         dead=record.dead,
@@ -78,11 +80,19 @@ def _view(session: Session, record: HealthRecord) -> HealthView:
         queries=record.queries,
         words=_words(record, low=low, wasteful=wasteful),
         repairable=wrong and not session.library.read_only,
+        damaged=bool(record.lost or record.bad),
+        waiting=session.library.pending_count(session.fingerprint() or None)[1],
     )
 
 
 def _words(record: HealthRecord, *, low: bool, wasteful: bool) -> str:
     found = f"The search accelerator finds {round(100 * (record.recall_at_10 or 0))} of 100 of the best hits."
+    if record.lost:
+        return f"{_vectors(record.lost)} missing from the vectors file; these passages are found by words only."
+    if record.bad:
+        return f"{_vectors(record.bad)} damaged; these passages are not found by meaning."
+    if record.no_index:
+        return "The search accelerator is missing or damaged; every search compares with every passage."
     if record.orphans:
         return f"{_counted(record.orphans)} to files that are gone."
     if low:
@@ -92,6 +102,10 @@ def _words(record: HealthRecord, *, low: bool, wasteful: bool) -> str:
     if record.recall_at_10 is not None:
         return found
     return "The vectors are in order."
+
+
+def _vectors(count: int) -> str:
+    return "1 vector is" if count == 1 else f"{count:,} vectors are"
 
 
 def _counted(orphans: int) -> str:

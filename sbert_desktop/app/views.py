@@ -332,7 +332,10 @@ class FamilyView:
 
 @dataclass(frozen=True, slots=True)
 class HealthView:
-    """The accelerator and the vectors, counted: rows alive, dead, without a passage; recall against exact search."""
+    """The accelerator and the vectors, counted: rows alive, dead, without a passage; recall against exact search.
+
+    ``waiting``: passages that have no vector yet, or lost it. ``damaged``: vectors are lost or no unit vectors.
+    """
 
     rows: int
     dead: int
@@ -341,6 +344,17 @@ class HealthView:
     queries: int
     words: str
     repairable: bool = False
+    waiting: int = 0
+    damaged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckView:
+    """One thing that was looked at in a library: whether it is in order, and what there is to say."""
+
+    name: str
+    ok: bool
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,35 @@
-"""Commands for the library itself: ``restore`` from a daily copy."""
+"""Commands for the library itself: ``doctor``, and ``restore`` from a daily copy."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from collections.abc import Callable
 
 from sbert_desktop.cli import _output as output
-from sbert_desktop.cli._opening import as_json, library_folder, session
+from sbert_desktop.cli._opening import as_json, console, library_folder, session
 from sbert_desktop.domain import display_path
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """Looks the library over, and mends it with ``--repair``; the exit status tells whether all is in order."""
+    from sbert_desktop.app.doctor import run_doctor
+
+    with session(options) as opened, console(options) as context:
+        checks = run_doctor(opened, context, repair=options.repair)
+        context.clear()
+        for notice in opened.notices():
+            output.say(notice)
+        if as_json(options):
+            output.emit({"checks": [dataclasses.asdict(check) for check in checks]})
+        else:
+            for check in checks:
+                output.line(f"{'ok   ' if check.ok else 'WRONG'}  {check.name:<10}  {check.detail}")
+        mendable = {"vectors", "index", "words"}
+        wrong = [check for check in checks if not check.ok and check.name != "folder"]
+        if not options.repair and any(check.name in mendable for check in wrong):
+            output.say("'doctor --repair' mends it.")
+        return 1 if wrong else 0
 
 
 def restore(options: argparse.Namespace) -> None:
@@ -38,4 +60,4 @@ def restore(options: argparse.Namespace) -> None:
             output.say(f"{view.unread:,} lines of the copy are damaged and were left out.")
 
 
-COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {"restore": restore}
+COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {"doctor": doctor, "restore": restore}

@@ -122,6 +122,8 @@ def build_parser() -> argparse.ArgumentParser:
     versions = add("versions", "List the versions of a file, oldest first.")
     versions.add_argument("path", type=_path, metavar="PATH")
 
+    doctor = add("doctor", "Look the library over: catalog, words, vectors, index, model, folders, daily copy.")
+    doctor.add_argument("--repair", action="store_true", help="mend what can be; lost vectors are encoded again")
     restore = add(
         "restore", "Bring back judgements, collections, saved searches and captions from the copy made each day."
     )

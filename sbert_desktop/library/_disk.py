@@ -240,3 +240,12 @@ def _no_room(path: Path) -> bool:
         return shutil.disk_usage(path).free < 1_000_000
     except OSError:
         return False
+
+
+def stamp(path: Path) -> str:
+    """Gives what changes when a file is written anew, ``""`` when there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ""
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"

@@ -90,6 +90,7 @@ class Library(Keeping):
         self._columns_connection: sqlite3.Connection | None = None
         self._data_version: dict[str, int] = {}
         self._indexes: dict[str, NeighbourIndex | None] = {}
+        self._refused = ""  # the stamp of the index file that was refused
         self._index_lock = threading.Lock()
         self._postings = _words.Postings()
         self._answers = _phrases.Answers()
@@ -397,11 +398,14 @@ class Library(Keeping):
         if view.index is None or view.space is None or int(view.alive.sum()) < self.exact_below:
             return None
         with self._index_lock:
-            key = view.index.sha256
-            if key not in self._indexes:
-                path = _vectors.space_folder(self.path, view.space.fingerprint) / view.index.file
+            path = _vectors.space_folder(self.path, view.space.fingerprint) / view.index.file
+            key = f"{view.index.file} {view.index.sha256}"
+            # What was refused once may be built anew with the same name and bytes: the file itself is looked at.
+            stamp = "" if self._indexes.get(key) is not None else _disk.stamp(path)
+            if key not in self._indexes or (self._indexes[key] is None and stamp != self._refused):
                 index = _hnsw.load(path, view.index) if view.index.dimension == view.space.dimension else None
                 if index is None:
+                    self._refused = stamp
                     self._notice(DISCARDED)
                 self._indexes.clear()  # an earlier generation lives on as long as a snapshot's search runs
                 self._indexes[key] = index
@@ -464,7 +468,10 @@ class Library(Keeping):
         if queries is not None and queries.shape[1:] != view.vectors.shape[1:]:
             queries = None
         with self._reading() as connection:
-            return _measuring.measure(connection, view, index, queries, step)
+            folder = _vectors.space_folder(self.path, view.space.fingerprint) if view.space is not None else self.path
+            return _measuring.measure(
+                connection, view, index, queries, step, index_from=self.index_from, folder=folder
+            )
 
     def _notice(self, text: str) -> None:
         if text not in self.notices:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import NeighbourIndex, Vectors
-from sbert_desktop.library import _erasing, _health
-from sbert_desktop.library._columns import Change, View
-from sbert_desktop.library._records import HealthRecord
+from sbert_desktop.library import _erasing, _health, _hnsw
+from sbert_desktop.library._columns import Change, SpaceRow, View
+from sbert_desktop.library._records import HealthRecord, IndexRecord
 
 SAMPLE = 100  # queries
 TOP = 10
 ROWS_AT_ONCE = 16_384
+UNIT = 0.02  # by which the length of a unit vector may differ from 1
 DEAD_ALLOWANCE = 128  # dead rows that a search may meet among the best
 
 # A row whose document has no file any more, or whose passage is gone: no search should ever meet one.
@@ -31,19 +33,90 @@ def measure(
     index: NeighbourIndex | None,
     queries: Vectors | None,
     step: Callable[[int, int], None] | None,
+    *,
+    index_from: int,
+    folder: Path,
 ) -> HealthRecord:
-    """Counts rows, and compares the index with exact search over the rows that it covers."""
+    """Counts rows, and compares the index with exact search over the rows that it covers.
+
+    ``folder``: where the files of the space lie; ``index_from``: live rows from which there should be an index.
+    """
     if view.space is None:
         return HealthRecord(0, 0, 0, None, 0, 0)
     used = int(connection.execute("SELECT count(*) FROM row WHERE space=?", (view.space.id,)).fetchone()[0])
     orphans = sum(row[0] == view.space.id for row in connection.execute(_ORPHANS))
     live = int(view.alive.sum())
-    record = HealthRecord(live, max(0, view.space.rows - used), orphans, None, 0, 0)
+    record = HealthRecord(
+        live,
+        max(0, view.space.rows - used),
+        orphans,
+        None,
+        0,
+        0,
+        lost=_count(connection, "SELECT count(*) FROM row WHERE space=? AND row>=?", view.space.id, len(view.vectors)),
+        bad=len(bad_rows(view.vectors, np.flatnonzero(view.alive))),
+        no_index=_lacks_index(connection, view.space.id, folder, live >= index_from),
+    )
     if index is None or not live:
         return record
     asked = _asked(view, index, queries)
     recall = _recall(view, index, asked, step) if len(asked) else None
     return record.with_recall(recall, len(asked), int(view.alive[index.rows :].sum()))
+
+
+def _count(connection: sqlite3.Connection, sql: str, *values: object) -> int:
+    return int(connection.execute(sql, values).fetchone()[0])
+
+
+def _lacks_index(connection: sqlite3.Connection, space: int, folder: Path, wanted: bool) -> bool:
+    """Tells whether the index is not what the catalog says, or whether there is none though there should be."""
+    row = connection.execute(
+        "SELECT file, rows, count, dimension, sha256, bytes FROM index_state WHERE space=?", (space,)
+    ).fetchone()
+    if row is not None:
+        return not _hnsw.verify(folder / row[0], IndexRecord(*row))
+    return wanted and not _count(connection, "SELECT count(*) FROM todo WHERE space=?", space)
+
+
+def bad_rows(vectors: Vectors, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Gives those of the rows that hold no unit vector: a disk that forgot a page, a flipped exponent.
+
+    Rows of zeros pass: a text without a single token has no direction.
+    """
+    bad: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    for at in range(0, len(rows), ROWS_AT_ONCE):
+        some = rows[at : at + ROWS_AT_ONCE]
+        with np.errstate(all="ignore"):
+            block = np.asarray(vectors[some], np.float64)
+            norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+            wrong = ~np.isfinite(norms) | ((norms > 0) & (np.abs(norms - 1.0) > UNIT))
+        bad.append(some[wrong])
+    return np.concatenate(bad)
+
+
+def drop_bad_rows(connection: sqlite3.Connection, space: SpaceRow, vectors: Vectors) -> int:
+    """Takes out the documents with rows that hold no unit vector, inside a transaction; gives how many rows.
+
+    They wait for vectors again.
+    """
+    rows = np.array([row[0] for row in connection.execute("SELECT row FROM row WHERE space=?", (space.id,))], np.int64)
+    bad = bad_rows(vectors, rows)
+    for row in bad.tolist():
+        found = connection.execute(
+            "SELECT p.content FROM row r JOIN passage p ON p.id=r.passage WHERE r.space=? AND r.row=?", (space.id, row)
+        ).fetchone()
+        if found is None:
+            continue  # went with another row of its document
+        whole = connection.execute(
+            "SELECT r.row FROM passage p JOIN row r ON r.passage=p.id AND r.space=? WHERE p.content=?",
+            (space.id, found[0]),
+        ).fetchall()
+        connection.executemany("DELETE FROM row WHERE space=? AND row=?", [(space.id, own) for (own,) in whole])
+        connection.executemany("INSERT OR IGNORE INTO dead_row VALUES(?,?)", [(space.id, own) for (own,) in whole])
+    if len(bad):
+        _health.fill_todo(connection, space.id)
+        connection.execute("INSERT INTO change(kind, id) VALUES(?,?)", (int(Change.SPACE), space.id))
+    return len(bad)
 
 
 def _asked(view: View, index: NeighbourIndex, queries: Vectors | None) -> Vectors:

@@ -254,7 +254,9 @@ class HealthRecord:
 
     ``live``: rows that can be found; ``dead``: places in the vectors file that nothing names any more; ``orphans``:
     rows whose passage or file is gone. ``recall_at_10`` over ``queries`` queries, None without an accelerator;
-    ``behind``: live rows that it does not cover yet (searched exactly).
+    ``behind``: live rows that it does not cover yet (searched exactly). ``lost``: rows that the vectors file should
+    hold and does not; ``bad``: live ones in it that are no unit vectors; ``no_index``: the accelerator is missing or
+    damaged, though nothing waits for vectors.
     """
 
     live: int
@@ -263,6 +265,9 @@ class HealthRecord:
     recall_at_10: float | None
     queries: int
     behind: int
+    lost: int = 0
+    bad: int = 0
+    no_index: bool = False
 
     def with_recall(self, recall: float | None, queries: int, behind: int) -> HealthRecord:
         """Gives the same counts with what was measured."""

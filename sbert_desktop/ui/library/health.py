@@ -165,7 +165,9 @@ class HealthTab(QScrollArea):
         # a run of the program: the window itself tells when it failed
         if isinstance(finished.result, HealthView):
             self._take(finished.result)
-            self._desk.toast("Repaired: every search uses the new accelerator")
+            waiting = finished.result.waiting
+            self._desk.toast(f"Repaired; {words.counted(waiting, 'passage')} get their vectors now" if waiting
+                             else "Repaired: every search uses the new accelerator")
         self._fit_tools()
 
     def _fit_tools(self) -> None:
