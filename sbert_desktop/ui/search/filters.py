@@ -122,6 +122,9 @@ class FilterBar(QWidget):
         for chip in chips:
             self._row.addWidget(chip)
             chip.show()
+        for last in (self.add_button, self.help_button):  # behind what is typed: where the next one would stand
+            self._row.removeWidget(last)
+            self._row.addWidget(last)
         self._show()
 
     def menus(self) -> list[tuple[str, Chip]]:

@@ -78,5 +78,5 @@ class SearchHead(QWidget):
     def parts(self, chips: list[QWidget]) -> list[QWidget]:
         """Gives the controls in the order of Tab; ``chips`` are those of what is typed."""
         return [self.query.edit, self.query.clear_button, self.balance.slider, *self.filters.chips(),
-                self.filters.add_button, self.filters.help_button, *chips, self.newer, self.second, self.quotes,
+                *chips, self.filters.add_button, self.filters.help_button, self.newer, self.second, self.quotes,
                 self.sort]
