@@ -224,36 +224,53 @@ def _beir(
     folder: Path,
 ) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]], dict[str, dict[str, float]]]:
     for name in ("corpus.jsonl", "queries.jsonl", "qrels.tsv"):
-        if not (folder / name).is_file():
+        if not (_qrels(folder) if name == "qrels.tsv" else folder / name).is_file():
             raise UsageError(
                 "no-retrieval-set",
                 f"There is no {name} in {display_path(folder)}.",
                 "A retrieval set holds corpus.jsonl, queries.jsonl and qrels.tsv.",
             )
     try:
-        return _beir_files(folder)
+        corpus, queries, judgements = _beir_files(folder)
     except (ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
         raise UsageError(
             "bad-retrieval-set",
             f"The files in {display_path(folder)} are not in BEIR's form ({type(error).__name__}: {error}).",
             "corpus.jsonl has _id, title, text; queries.jsonl _id, text; qrels.tsv query, document, gain.",
         ) from None
+    there = {name for name, _, _ in corpus}
+    if not any(gain > 0 and name in there for asked, _ in queries for name, gain in judgements.get(asked, {}).items()):
+        raise UsageError(
+            "nothing-judged",
+            f"No query in {display_path(folder)} has a relevant document that is in the corpus.",
+            "Compare the names in qrels.tsv with those in corpus.jsonl and queries.jsonl.",
+        )
+    return corpus, queries, judgements
+
+
+def _qrels(folder: Path) -> Path:
+    """Gives where the judgements are; BEIR itself keeps them in a folder, one file for each split."""
+    inside = folder / "qrels" / "test.tsv"
+    return inside if inside.is_file() and not (folder / "qrels.tsv").is_file() else folder / "qrels.tsv"
 
 
 def _beir_files(
     folder: Path,
 ) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]], dict[str, dict[str, float]]]:
-    with open(folder / "corpus.jsonl", encoding="utf-8") as stream:
+    with open(folder / "corpus.jsonl", encoding="utf-8-sig") as stream:
         rows = [json.loads(line) for line in stream if line.strip()]
     corpus = [(str(row["_id"]), str(row.get("title") or ""), str(row.get("text") or "")) for row in rows]
-    with open(folder / "queries.jsonl", encoding="utf-8") as stream:
+    with open(folder / "queries.jsonl", encoding="utf-8-sig") as stream:
         queries = [(str(row["_id"]), str(row["text"])) for row in map(json.loads, filter(str.strip, stream))]
     judgements: dict[str, dict[str, float]] = {}
-    with open(folder / "qrels.tsv", encoding="utf-8", newline="") as stream:
-        reader = csv.reader(stream, delimiter="\t")
-        for row in reader:
-            if len(row) >= 3 and row[0] != "query-id":
-                judgements.setdefault(row[0], {})[row[1]] = float(row[-1])
+    with open(_qrels(folder), encoding="utf-8-sig", newline="") as stream:
+        for row in csv.reader(stream, delimiter="\t"):
+            if not row or row[0] == "query-id":
+                continue
+            if len(row) < 3 or not math.isfinite(float(row[-1])):
+                raise ValueError(f"{' '.join(row)[:60]!r} in the judgements")
+            # Four columns are TREC's form, with a column between query and document that says nothing.
+            judgements.setdefault(row[0], {})[row[-2]] = float(row[-1])
     return corpus, queries, judgements
 
 

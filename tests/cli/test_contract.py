@@ -297,6 +297,34 @@ def test_retrieval_set_in_another_form_is_refused(run, tmp_path):
     assert (status, answer["error"]["code"]) == (1, "bad-retrieval-set")
 
 
+@pytest.mark.parametrize(
+    ("qrels", "code"),
+    [
+        ("query-id\tcorpus-id\tscore\n", "nothing-judged"),
+        ("q1\telsewhere\t1\n", "nothing-judged"),
+        ("q1\td1\t0\n", "nothing-judged"),
+        ("q1\td1\tnan\n", "bad-retrieval-set"),
+        ("q1 d1 1\n", "bad-retrieval-set"),
+    ],
+)
+def test_retrieval_set_that_measures_nothing_is_refused(run, tmp_path, qrels, code):
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "a green bridge"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "bridge"}\n')
+    (tmp_path / "qrels.tsv").write_text(qrels)
+    status, answer, _ = run("evaluate", "retrieval", tmp_path, "--json")
+    assert (status, answer["error"]["code"]) == (1, code)
+
+
+@pytest.mark.parametrize("row", ["q1\td1\t1\n", "q1\t0\td1\t1\n"])
+def test_retrieval_set_in_the_folders_of_beir_and_with_byte_order_marks(run, tmp_path, row):
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "a green bridge"}\n', "utf-8-sig")
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "bridge"}\n', "utf-8-sig")
+    (tmp_path / "qrels" / "test.tsv").write_text(row, "utf-8-sig")
+    answer = run("evaluate", "retrieval", tmp_path, "--json")[1]
+    assert (answer["n"], answer["ndcg@10"]) == (1, 1.0)
+
+
 @pytest.mark.parametrize("weight", ["nan", "-0.1", "5"])
 def test_weight_of_words_outside_its_range_is_wrong_usage(run, weight):
     status, answer, _ = run("search", "choir", "--words-weight", weight, "--json")
