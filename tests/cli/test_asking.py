@@ -69,3 +69,10 @@ def test_folder_without_documents_is_named(run, folder):  # noqa: F811
     for query, empty in ((f"rain folder:{folder.name}", False), ("rain folder:taxes", True)):
         answer = run("search", query, "--json")[1]
         assert any("a folder “taxes”" in note for note in answer["notes"]) == empty
+
+
+def test_query_that_is_taken_for_an_option_is_told_of_the_two_minuses(run):  # noqa: F811
+    status, _, err = run("search", "-gauge")
+    assert status == 2
+    assert "put -- before it" in err
+    assert "put --" not in run("search", "rain", "--top", "x")[2]
