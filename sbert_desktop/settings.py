@@ -81,6 +81,7 @@ GROUPS = {
     "appearance": "Appearance",
     "indexing": "Indexing",
     "search": "Search",
+    "duplicates": "Duplicates",
     "reading": "Reading files",
     "advanced": "Details",
 }
@@ -178,6 +179,30 @@ SCHEMA: tuple[Setting, ...] = (
         "D",
         "Key for “this is not what I meant”",
         "Pressed in the list of results, where 2 does the same; empty for neither.",
+    ),
+    Setting(
+        "duplicates.rules",
+        "no-copy-name, newest, shortest-path, tick:bytes",
+        "Which copy stays",
+        "Rules in their order, as the Duplicates page writes them; nothing in protect:FOLDER is ever ticked.",
+    ),
+    Setting(
+        "duplicates.near",
+        80,
+        "Near duplicates share",
+        "Documents that share so many of their words are near duplicates.",
+        minimum=70,
+        maximum=100,
+        unit="%",
+    ),
+    Setting(
+        "duplicates.related",
+        80,
+        "Related from",
+        "Documents whose similarity reaches this are related: they say the same in other words.",
+        minimum=70,
+        maximum=100,
+        unit="%",
     ),
     Setting(
         "reading.time_limit",

@@ -11,7 +11,7 @@ from pathlib import Path
 from sbert_desktop.app.reading import Read
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import DocumentView, HitView, ModelView, SearchView
-from sbert_desktop.cli import _care, _health, _quotes
+from sbert_desktop.cli import _care, _duplicates, _health, _quotes
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._opening import as_json as _json
 from sbert_desktop.cli._opening import console as _console
@@ -468,7 +468,10 @@ def _model(view: ModelView) -> dict[str, object]:
 
 
 def export(options: argparse.Namespace) -> None:
-    """Writes hits, or a collection, as a file."""
+    """Writes hits, a collection or duplicates as a file."""
+    if options.what == "duplicates":
+        _duplicates.export(options)
+        return
     from sbert_desktop.app import exporting
     from sbert_desktop.app.collecting import collection
 
@@ -504,6 +507,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     **_care.COMMANDS,
     **_quotes.COMMANDS,
     **_health.COMMANDS,
+    **_duplicates.COMMANDS,
     "index": index,
     "status": status,
     "forget": forget,
