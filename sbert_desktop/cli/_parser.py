@@ -135,7 +135,8 @@ def build_parser() -> argparse.ArgumentParser:
         help="a copy, or the folder of a library (default: the newest copy of this library that holds more than it)",
     )  # fmt: skip
 
-    _export(add("export", "Write hits or a collection as CSV, JSON, HTML or a BibTeX list."), common)
+    _duplicates(add)
+    _export(add("export", "Write hits, a collection or duplicates as CSV, JSON, HTML or a BibTeX list."), common)
 
     extract = add("extract", "Show the text that would be indexed; needs no library.")
     extract.add_argument("paths", nargs="+", type=_path, metavar="PATH", help="files or folders")
@@ -157,7 +158,9 @@ def build_parser() -> argparse.ArgumentParser:
     models = add("models", "List, add, choose, remove or verify models.")
     models.add_argument("action", choices=("list", "add", "use", "remove", "verify"), nargs="?", default="list")
     models.add_argument(
-        "name", nargs="?", metavar="NAME",
+        "name",
+        nargs="?",
+        metavar="NAME",
         help="of the model; to add one: its folder, or its name on the hub, which is the one thing that goes online",
     )
     return parser
@@ -227,6 +230,50 @@ def _search_options(search: argparse.ArgumentParser) -> None:
     )
 
 
+_RULES_HELP = """\
+rules, apart by commas; the first that tells two copies apart decides which one stays:
+  newest  oldest  largest  smallest  shortest-path  no-copy-name  best-format  last-version
+  in:FOLDER            copies in it stay             not-in:FOLDER   copies in it go first
+  tick:bytes+text      kinds that are ticked: bytes (the default), text, format, near, contained
+  protect:FOLDER       nothing in it is ever ticked  only-in:FOLDER  ticks only in it         invert
+Numbers that differ, related documents, signed files, files with sentences that the kept one lacks, and what lies
+in mails and archives are never ticked. Without --yes nothing is moved. What is moved goes to the trash: 'undo'.
+"""
+
+
+def _duplicate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--kind", choices=("bytes", "text", "near", "related", "all"), default="all", help="only groups of this kind"
+    )
+    parser.add_argument(
+        "--threshold", type=_share, default=None, metavar="T",
+        help="similarity from which near and related documents make a group, 0.7 to 1 (default 0.8)",
+    )  # fmt: skip
+    parser.add_argument("--folder", type=_path, metavar="P", help="only in this folder")
+    parser.add_argument("--type", action="append", default=[], metavar="EXT", help="only this kind of file; repeatable")
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0.7 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"{text} does not lie between 0.7 and 1")
+    return value
+
+
+def _duplicates(add: Callable[[str, str], _Parser]) -> None:
+    found = add("duplicates", "Report duplicates; with --apply RULES --yes move what the rules tick to the trash.")
+    found.epilog, found.formatter_class = _RULES_HELP, argparse.RawDescriptionHelpFormatter
+    _duplicate_options(found)
+    found.add_argument("--apply", type=text, metavar="RULES", help="choose by these rules, and show what would go")
+    found.add_argument("--yes", action="store_true", help="move it to the trash")
+    back = add("undo", "Bring back what the last clean-up moved to the trash.")
+    back.add_argument("paths", nargs="*", type=_path, metavar="PATH", help="only these files")
+    back.add_argument("--id", metavar="ID", help="of another clean-up, as --list shows it")
+    back.add_argument("--list", action="store_true", help="show the clean-ups instead")
+    have = add("have", "Tell whether the library has a file already: identical, another version, similar, or new.")
+    have.add_argument("path", type=_path, metavar="PATH")
+
+
 def _export(parser: _Parser, common: _Parser) -> None:
     things = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     for name, words in (("hits", "What a query finds."), ("collection", "What a collection holds.")):
@@ -240,8 +287,19 @@ def _export(parser: _Parser, common: _Parser) -> None:
             "--format", choices=("csv", "json", "html", "bib"), default=None,
             help="default: as the end of FILE says, else csv",
         )  # fmt: skip
-        thing.add_argument("-o", "--output", type=_path, metavar="FILE", help="a file instead of the output")
-        thing.add_argument("--force", action="store_true", help="replace FILE if it is there")
+        _output(thing)
+    groups = "Groups of duplicates."
+    thing = things.add_parser("duplicates", help=groups, description=groups, parents=[common])
+    _duplicate_options(thing)
+    thing.add_argument(
+        "--format", choices=("csv", "json", "html"), default=None, help="default: as FILE says, else csv"
+    )
+    _output(thing)
+
+
+def _output(thing: argparse.ArgumentParser) -> None:
+    thing.add_argument("-o", "--output", type=_path, metavar="FILE", help="a file instead of the output")
+    thing.add_argument("--force", action="store_true", help="replace FILE if it is there")
 
 
 def _evaluate(parser: _Parser, common: _Parser) -> None:
