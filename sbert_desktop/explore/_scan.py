@@ -11,6 +11,8 @@ _GATHER_BELOW = 0.25
 """Below this share of selected rows, gathering them is cheaper than scanning all."""
 _INDEX_UP_TO = 5_000
 """Neighbours that the index is asked for at most: beyond, a scan of everything is the faster one."""
+_AT_ONCE = 256
+"""Rows gathered at a time: few enough to stay in the processor's cache until they are multiplied."""
 _BLAS_FROM = 50_000
 """Rows from which a product is worth BLAS: below, waking its threads on a busy machine costs more than the product."""
 
@@ -67,7 +69,7 @@ class Scan:
             vectors = self._snapshot.vectors
             self._rows = np.flatnonzero(self._live)
             if len(self._rows) < _GATHER_BELOW * len(vectors):
-                self._cosines = dot(vectors[self._rows], self._vector)
+                self._cosines = _gathered(vectors, self._rows, self._vector)
             else:
                 self._cosines = dot(vectors, self._vector)[self._rows]
         return self._rows, self._cosines
@@ -98,6 +100,14 @@ def dot(vectors: Vectors, vector: NDArray[np.float32]) -> NDArray[np.float32]:
     """
     rows = np.asarray(vectors)
     return rows @ vector if len(rows) >= _BLAS_FROM else np.einsum("ij,j->i", rows, vector)
+
+
+def _gathered(vectors: Vectors, rows: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    out = np.empty(len(rows), np.float32)
+    for at in range(0, len(rows), _AT_ONCE):
+        some = slice(at, at + _AT_ONCE)
+        out[some] = dot(vectors[rows[some]], vector)
+    return out
 
 
 def rows_of(passage_ids: NDArray[np.int64], live: Mask, wanted: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -95,8 +95,10 @@ class _Folder:
         number[:before] = np.arange(before)
         fresh = before
         found: list[tuple[int, int | None]] = []
+        near: Mask = alike | maybe
+        has_near = near.any(axis=1).tolist()
         for place, passage in enumerate(passages.tolist()):
-            candidates = np.flatnonzero((alike[place] | maybe[place]) & (number >= 0)).tolist()
+            candidates = np.flatnonzero(near[place] & (number >= 0)).tolist() if has_near[place] else ()
             own = self._texts.get(passage, "")
             twin = next(
                 (
