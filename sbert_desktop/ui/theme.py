@@ -103,6 +103,7 @@ class Theme(QObject):
         self._colors: dict[str, QColor] = {}
         self._fonts: dict[str, QFont] = {}
         self._applied: tuple[object, ...] = ()
+        self._styled = 0  # the application that has its style
         self._connected = False
 
     # ---- what is in force
@@ -257,8 +258,9 @@ class Theme(QObject):
         self._applied = state
         self._colors.clear()
         self._fonts.clear()
-        if app.style().objectName().lower() != "fusion":
+        if self._styled != id(app):  # once: under a style sheet the style has no name, and each try polishes all anew
             app.setStyle("Fusion")
+            self._styled = id(app)
         app.setPalette(self.palette())
         app.setFont(self.font("body"))
         app.setStyleSheet(style_sheet(self))

@@ -103,3 +103,15 @@ def test_a_new_tone_keeps_the_size_of_the_text(qtbot) -> None:
     assert label.font().pixelSize() == theme.font("meta").pixelSize()
     assert label.font().pointSizeF() == theme.font("meta").pointSizeF()
     theme.apply(text_scale=100)
+
+
+def test_the_style_is_made_once_and_not_with_every_change_of_colours(qapp: QApplication, monkeypatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(QApplication, "setStyle", lambda *args: made.append(args[-1]))
+    theme.apply(scheme="dark", text_scale=100)
+    theme.apply(scheme="dark", text_scale=150)
+    theme.apply(scheme="light", text_scale=100)
+    assert not made
+    monkeypatch.setattr(theme, "_styled", 0)
+    theme.apply(scheme="dark", text_scale=100)
+    assert made == ["Fusion"]
