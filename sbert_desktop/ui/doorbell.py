@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
+
+T = TypeVar("T")
 
 
 class _Bell(QObject):
@@ -51,7 +55,42 @@ class Doorbell:
             if self._bell is not None:
                 self._bell.rang.emit()
 
+    def is_open(self) -> bool:
+        """True until it is shut or its owner is destroyed."""
+        return self._bell is not None
+
     def shut(self) -> None:
         """Lets the bell go once nobody rings it; nothing is answered any more. GUI thread only."""
         with self._lock:
             self._bell = None
+
+
+class Letterbox(Generic[T]):
+    """Hands on the GUI thread what any thread drops: at once if it is dropped there, else soon, and in order.
+
+    Args:
+        owner: The object that ``take`` belongs to; after its end nothing is handed on.
+        take: Called with each item.
+    """
+
+    def __init__(self, owner: QObject, take: Callable[[T], object]) -> None:
+        self._items: deque[T] = deque()
+        self._take = weakref.WeakMethod(take)
+        self._bell = Doorbell(owner, self._empty)
+
+    def drop(self, item: T) -> None:
+        """Callable from any thread, also after the owner is gone."""
+        self._items.append(item)
+        if threading.current_thread() is threading.main_thread():
+            self._empty()
+        else:
+            self._bell.ring()
+
+    def shut(self) -> None:
+        """Hands on nothing more. GUI thread only."""
+        self._bell.shut()
+
+    def _empty(self) -> None:
+        take = self._take()
+        while self._items and take is not None and self._bell.is_open():
+            take(self._items.popleft())

@@ -8,8 +8,6 @@ from it through ``desk.bridge``; it never touches another page.
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +15,6 @@ from typing import ClassVar, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
-from shiboken6 import isValid
 
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import HitView, IndexProgress, IndexReport, LibraryView
@@ -25,7 +22,7 @@ from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Progress, Qu
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.collections.shelf import Shelf
-from sbert_desktop.ui.doorbell import Doorbell
+from sbert_desktop.ui.doorbell import Letterbox
 from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Label, Panel
@@ -181,9 +178,8 @@ class Desk(QObject):
         # the program also refreshes by itself, when the model is ready or something is to be noticed
         for kind in ("refresh", "remove"):
             bridge.listen(kind, on_finished=self._on_view_finished)
-        self._changed: deque[str] = deque()
-        self._bell = Doorbell(self, self._tell_settings)
-        commands.settings.subscribe(self._on_setting_changed)
+        self._letters = Letterbox(self, self._tell_setting)
+        commands.settings.subscribe(self._letters.drop)  # in whatever thread; settings outlive the window
         self._beat = QTimer(self)
         self._beat.setInterval(BEAT_MS)
         self._beat.timeout.connect(self.look_again)
@@ -199,7 +195,7 @@ class Desk(QObject):
         self._throttle.stop()
         self._first.stop()
         self._beat.stop()
-        self._bell.shut()
+        self._letters.shut()
         self.blockSignals(True)
 
     # ---- asking
@@ -386,17 +382,8 @@ class Desk(QObject):
         self.library = view
         self.libraryChanged.emit(view)
 
-    def _on_setting_changed(self, key: str) -> None:
-        # called in whatever thread changed it, also after the window is gone: settings outlive it
-        self._changed.append(key)
-        if threading.current_thread() is not threading.main_thread():
-            self._bell.ring()
-        elif isValid(self):
-            self._tell_settings()
-
-    def _tell_settings(self) -> None:
-        while self._changed:
-            self.settingChanged.emit(self._changed.popleft())
+    def _tell_setting(self, key: str) -> None:
+        self.settingChanged.emit(key)
 
 
 def is_quiet(progress: IndexProgress) -> bool:

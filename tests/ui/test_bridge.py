@@ -12,6 +12,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Signal
 from sbert_desktop.domain import Finished, JobId, Outcome, Partial, Progress, Started
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.bridge import Bridge, GuiCollector, Latest
+from sbert_desktop.ui.doorbell import Letterbox
 from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.page import Desk, Inspector
 from tests.ui.fake_app import FakeApp
@@ -259,7 +260,7 @@ def ringers(kind: str, owner: QObject, folder) -> list[threading.Thread]:
         app = FakeApp(Settings(folder / "settings.toml"))
         app.close()
         desk = Desk(app, own, Inspector(), Errands(owner), owner)
-        return [again(lambda: desk._on_setting_changed("indexing.pace")) for _ in range(3)]
+        return [again(lambda: desk._letters.drop("indexing.pace")) for _ in range(3)]
 
     def post() -> None:
         own._signalled = False
@@ -286,3 +287,32 @@ def test_errands_answer_on_the_gui_thread_and_not_after_the_end(qtbot) -> None:
     closer.join()
     qtbot.wait(20)
     assert len(seen) == 1
+
+
+def test_what_any_thread_drops_is_taken_in_order_on_the_gui_thread_and_at_once_there(qtbot) -> None:
+    class Owner(QObject):
+        def __init__(self) -> None:
+            super().__init__()
+            self.taken: list[tuple[int, threading.Thread]] = []
+            self.letters = Letterbox(self, self.take)
+
+        def take(self, item: int) -> None:
+            self.taken.append((item, threading.current_thread()))
+
+    owner = Owner()
+    letters, taken, here = owner.letters, owner.taken, threading.current_thread()
+    letters.drop(1)
+    assert taken == [(1, here)]
+    thread = threading.Thread(target=lambda: [letters.drop(number) for number in range(2, 100)])
+    thread.start()
+    qtbot.waitUntil(lambda: len(taken) == 99)
+    thread.join()
+    assert taken == [(number, here) for number in range(1, 100)]
+    owner.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    letters.drop(100)
+    thread = threading.Thread(target=letters.drop, args=(101,))
+    thread.start()
+    thread.join()
+    qtbot.wait(20)
+    assert len(taken) == 99
