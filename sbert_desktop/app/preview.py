@@ -11,7 +11,8 @@ import re
 import stat
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import HitView, PreviewPage, PreviewText, PreviewView, Span
@@ -151,24 +152,52 @@ def _cached_page(
 
 
 def _page(session: Session, hit: HitView, text: ExtractedText, page: int, width: int) -> PreviewPage:
-    spans = {"passage": (hit.start, hit.end)}
+    marks = {"passage": [(hit.start, hit.end)]}
     if hit.best_sentence is not None:
-        spans["sentence"] = (hit.start + hit.best_sentence[0], hit.start + hit.best_sentence[1])
+        marks["sentence"] = [(hit.start + hit.best_sentence[0], hit.start + hit.best_sentence[1])]
+    return draw_page(session, hit.path, hit.member, text, page, width, marks)
+
+
+def draw_page(
+    session: Session,
+    path: Path,
+    member: str,
+    text: ExtractedText,
+    page: int,
+    width: int,
+    marks: Mapping[str, Sequence[Span]],
+) -> PreviewPage:
+    """Draws a page of a file, or a picture, with stretches of its text marked.
+
+    Args:
+        session: The opened library.
+        path: The file.
+        member: Inside it, ``""`` for the file itself.
+        text: What was read from it.
+        page: 1-based.
+        width: Pixels across.
+        marks: ``passage`` and ``sentence``: code points of the text.
+
+    Raises:
+        JobError: It cannot be drawn.
+    """
     reply, rgb = session.render(
         {
             "op": "render",
-            "path": os.fsencode(hit.path).hex(),
-            "member": _PART.sub("", hit.member),
+            "path": os.fsencode(path).hex(),
+            "member": _PART.sub("", member),
             "page": page,
             "width": width,
-            "ranges": {name: runs_on_page(text, span, page) for name, span in spans.items()},
-            "boxes": {name: boxes_on_page(text, span, page) for name, span in spans.items()},
+            "ranges": {name: [run for span in spans for run in runs_on_page(text, span, page)]
+                       for name, spans in marks.items()},
+            "boxes": {name: [box for span in spans for box in boxes_on_page(text, span, page)]
+                      for name, spans in marks.items()},
         }
-    )
+    )  # fmt: skip
     rects = reply["rects"]
     assert isinstance(rects, dict)
     return PreviewPage(
-        path=hit.path,
+        path=path,
         title=text.title,
         page=_number(reply["page"]),
         pages=_number(reply["pages"]),
