@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import Vectors
-from sbert_desktop.explore.comparable import Fingerprint
+from sbert_desktop.explore.comparable import SMALLEST_SKETCH, Fingerprint
 
 Integers = NDArray[np.int64]
 
@@ -21,8 +21,13 @@ MOST_PARTNERS = 64
 """Documents that one is compared with for one reason: a group of more alike ones comes in parts."""
 COVERED = 0.5
 """Share of each document's characters that has a near passage in the other, from which both are a pair."""
-_FEWEST_SHARED, _SHARED, _HELD = 2, 0.1, 0.4
-"""Runs that two sketches share: at least so many, so much of the larger part, or so much of the smaller."""
+_FEWEST_SHARED, _SHARED, _HELD = 2, 0.2, 0.5
+"""Runs that two sketches share: at least so many, so much of the larger part, or so much of the smaller.
+
+With 30 % of its words changed here and there a text keeps a third of its runs of three.
+"""
+_BANDS = 4
+"""Smallest runs of a sketch by which documents of one form find each other."""
 _AT_ONCE = 4_000_000
 """Pairs of one step; bounds the memory."""
 
@@ -213,35 +218,46 @@ def document_cosine(vectors_a: Vectors, lengths_a: Integers, vectors_b: Vectors,
 def by_sketches(fingerprints: Sequence[Fingerprint | None]) -> DocumentPairs:
     """Gives the pairs of documents that share word runs enough to be near, or to lie one in the other.
 
-    A run of three words that stands in more than 64 documents pairs each of them with at most 63, those whose
-    sketches begin alike; the outcome depends on the numbers of the documents, not on where they lie.
+    A run of three words that stands in more than 64 documents pairs each of them with at most 63, and only where it
+    is among the smallest of their sketches, as it is for documents that are alike; the outcome depends on the
+    numbers of the documents, not on where they lie.
     """
     numbers = [n for n, found in enumerate(fingerprints) if found is not None and len(found.sketch)]
     if len(numbers) < 2:
         return _none()
     sketches = [found.sketch for n in numbers if (found := fingerprints[n]) is not None]
     sizes = np.array([len(sketch) for sketch in sketches])
-    begins = np.array([[sketch[min(i, len(sketch) - 1)] for i in range(4)] for sketch in sketches])
+    begins = np.array([[sketch[min(i, len(sketch) - 1)] for i in range(_BANDS)] for sketch in sketches])
     ranks = np.empty(len(numbers), np.int64)  # those with alike sketches stand side by side
     ranks[np.lexsort((np.arange(len(numbers)), *begins.T[::-1]))] = np.arange(len(numbers))
     owner = np.repeat(np.arange(len(numbers)), sizes)
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     runs = np.concatenate(sketches)
     order = np.lexsort((ranks[owner], runs))
-    runs, owner = runs[order], owner[order]
-    keys, counts = _shared(runs, owner, len(numbers))
+    runs, owner, place = runs[order], owner[order], place[order]
+    starts = np.flatnonzero(np.concatenate([[True], runs[1:] != runs[:-1]]))
+    times = np.diff(np.concatenate([starts, [len(runs)]]))
+    many = np.repeat(times > MOST_PARTNERS, times)
+    seldom = np.repeat(times > 1, times) & ~many
+    first = many & (place < _BANDS)
+    keys = np.union1d(
+        _together(runs[seldom], owner[seldom], len(numbers), _FEWEST_SHARED),
+        _together(runs[first], owner[first], len(numbers), 1),
+    )
     left, right = keys // len(numbers), keys % len(numbers)
-    kept, strength = _alike(left, right, counts, sketches)
+    kept, strength = _alike(left, right, _Sketches(sketches))
     names = np.array(numbers, np.int64)
     pairs = _best_partners(names[left[kept]], names[right[kept]], strength.astype(np.float32))
     return DocumentPairs(pairs.a, pairs.b, np.zeros(len(pairs), np.float32), pairs.cut)
 
 
-def _shared(runs: NDArray[np.uint64], owner: Integers, size: int) -> tuple[Integers, Integers]:
-    """Gives the pairs of documents in the list of one run, as one number each, and how many runs list them."""
+def _together(runs: NDArray[np.uint64], owner: Integers, size: int, fewest: int) -> Integers:
+    """Gives the pairs of documents, as one number each, that so many runs list side by side in parts of 64."""
+    if not len(runs):
+        return np.zeros(0, np.int64)
     starts = np.flatnonzero(np.concatenate([[True], runs[1:] != runs[:-1]]))
-    places = np.arange(len(runs)) - np.repeat(starts, np.diff(np.concatenate([starts, [len(runs)]])))
-    block = places // MOST_PARTNERS
-    parts: list[tuple[Integers, Integers]] = []
+    block = (np.arange(len(runs)) - np.repeat(starts, np.diff(np.concatenate([starts, [len(runs)]])))) // MOST_PARTNERS
+    found: tuple[Integers, Integers] = np.zeros(0, np.int64), np.zeros(0, np.int64)
     waiting: list[Integers] = []
     amount = 0
     for step in range(1, MOST_PARTNERS):
@@ -252,36 +268,65 @@ def _shared(runs: NDArray[np.uint64], owner: Integers, size: int) -> tuple[Integ
         waiting.append(np.minimum(one, other) * np.int64(size) + np.maximum(one, other))
         amount += len(left)
         if amount > _AT_ONCE:
-            parts, waiting, amount = [_counted(parts, waiting)], [], 0
-    return _counted(parts, waiting)
+            found, waiting, amount = _counted(found, waiting), [], 0
+    keys, counts = _counted(found, waiting)
+    return keys[counts >= fewest]
 
 
-def _counted(parts: Sequence[tuple[Integers, Integers]], waiting: Sequence[Integers]) -> tuple[Integers, Integers]:
+def _counted(found: tuple[Integers, Integers], waiting: Sequence[Integers]) -> tuple[Integers, Integers]:
     fresh, times = np.unique(np.concatenate([np.zeros(0, np.int64), *waiting]), return_counts=True)
-    keys = np.concatenate([fresh, *(keys for keys, _ in parts)])
-    counts = np.concatenate([times, *(counts for _, counts in parts)])
-    distinct, places = np.unique(keys, return_inverse=True)
-    return distinct, np.bincount(places, counts, len(distinct)).astype(np.int64)
+    if not len(found[0]):
+        return fresh, times
+    keys, counts = np.concatenate([found[0], fresh]), np.concatenate([found[1], times])
+    order = np.argsort(keys, kind="stable")
+    keys, counts = keys[order], counts[order]
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    return keys[starts], np.add.reduceat(counts, starts)
 
 
-def _alike(
-    left: Integers, right: Integers, shared: Integers, sketches: Sequence[NDArray[np.uint64]]
-) -> tuple[Integers, NDArray[np.float64]]:
-    """Gives the places of pairs that share enough, and how much.
+class _Sketches:
+    """Sketches, compared many pairs at a time by their first 64 runs, and one by one where one is longer."""
 
-    A sketch holds the smallest runs, up to its last one: two are compared up to the lesser of both ends.
-    """
-    enough = np.flatnonzero(shared >= _FEWEST_SHARED)
-    ends = np.array([sketch[-1] for sketch in sketches], np.uint64)
-    full = np.array([len(sketch) for sketch in sketches])
-    # A sketch of fewer than 64 runs holds all of them: it does not end.
-    limit = np.where(full < 64, np.uint64(2**64 - 1), ends)
-    part = np.minimum(limit[left[enough]], limit[right[enough]])
-    one, other = (np.fromiter(
-        (np.searchsorted(sketches[n], end, "right") for n, end in zip(side[enough].tolist(), part, strict=True)),
-        np.int64, len(enough)) for side in (left, right))  # fmt: skip
-    common = shared[enough]
-    of_larger = common / np.maximum(np.maximum(one, other), 1)
-    of_smaller = common / np.maximum(np.minimum(one, other), 1)
-    good = (of_larger >= _SHARED) | (of_smaller >= _HELD)
-    return enough[good], np.maximum(of_larger, of_smaller)[good]
+    def __init__(self, sketches: Sequence[NDArray[np.uint64]]) -> None:
+        self._all = sketches
+        self._sizes = np.array([len(sketch) for sketch in sketches])
+        width = SMALLEST_SKETCH
+        self._table = np.zeros((len(sketches), width), np.uint64)
+        for number, sketch in enumerate(sketches):
+            head = sketch[:width]
+            self._table[number, : len(head)] = head
+            # What is not there is like nothing: odd numbers of its own, above all others.
+            self._table[number, len(head) :] = np.uint64(2**64 - 1) - np.arange(width - len(head), dtype=np.uint64)
+        # A sketch of fewer than 64 runs holds all of them: it does not end.
+        self._ends = np.where(self._sizes < width, np.uint64(2**64 - 1), self._table[:, -1])
+
+    def compare(self, left: Integers, right: Integers) -> tuple[Integers, Integers, Integers]:
+        """Gives for each pair the runs of the one, of the other, and of both, up to the lesser end of the two."""
+        one, other, both = (np.zeros(len(left), np.int64) for _ in range(3))
+        long = np.maximum(self._sizes[left], self._sizes[right]) > SMALLEST_SKETCH
+        short = np.flatnonzero(~long)
+        for start in range(0, len(short), 50_000):
+            part = short[start : start + 50_000]
+            a, b = self._table[left[part]], self._table[right[part]]
+            end = np.minimum(self._ends[left[part]], self._ends[right[part]])[:, None]
+            one[part] = np.minimum((a <= end).sum(axis=1), self._sizes[left[part]])
+            other[part] = np.minimum((b <= end).sum(axis=1), self._sizes[right[part]])
+            mixed = np.sort(np.concatenate([a, b], axis=1), axis=1)
+            padding = np.minimum(SMALLEST_SKETCH - self._sizes[left[part]], SMALLEST_SKETCH - self._sizes[right[part]])
+            both[part] = (mixed[:, 1:] == mixed[:, :-1]).sum(axis=1) - padding
+        for place in np.flatnonzero(long).tolist():
+            a, b = self._all[int(left[place])], self._all[int(right[place])]
+            end = np.minimum(self._ends[left[place]], self._ends[right[place]])
+            a, b = a[: np.searchsorted(a, end, "right")], b[: np.searchsorted(b, end, "right")]
+            one[place], other[place] = len(a), len(b)
+            both[place] = len(np.intersect1d(a, b, assume_unique=True))
+        return one, other, both
+
+
+def _alike(left: Integers, right: Integers, sketches: _Sketches) -> tuple[Integers, NDArray[np.float64]]:
+    """Gives the places of pairs that share enough, and how much."""
+    one, other, both = sketches.compare(left, right)
+    of_larger = both / np.maximum(np.maximum(one, other), 1)
+    of_smaller = both / np.maximum(np.minimum(one, other), 1)
+    good = (both >= _FEWEST_SHARED) & ((of_larger >= _SHARED) | (of_smaller >= _HELD))
+    return np.flatnonzero(good), np.maximum(of_larger, of_smaller)[good]

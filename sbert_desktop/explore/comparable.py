@@ -33,7 +33,8 @@ RUN = 5
 """Words in a row that are no chance when two documents share them."""
 _SKETCHED = 3
 """Words in a row of which a sketch is made."""
-_SMALLEST_SKETCH, _LARGEST_SKETCH, _SKETCH_SHARE = 64, 4096, 8
+SMALLEST_SKETCH = 64
+_LARGEST_SKETCH, _SKETCH_SHARE = 4096, 8
 _FEW_LETTERS = 12
 """Words that are not numbers; with fewer a sketch is made of all words."""
 _CHUNK = 1_000_000
@@ -147,6 +148,23 @@ class Fingerprint:
         return cls(words, data[16:32], data[32:48], plain, np.frombuffer(data[48:], "<u8").astype(np.uint64))
 
 
+class Places:
+    """Where each word of a text stands."""
+
+    def __init__(self, words: Numbers) -> None:
+        self.words = words
+        self._order = np.argsort(words, kind="stable")
+        self._ranked = words[self._order]
+
+    def spans(self, words: Numbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Gives for each word a half open span, int64 [n] each, for :meth:`at`."""
+        return np.searchsorted(self._ranked, words), np.searchsorted(self._ranked, words, "right")
+
+    def at(self, low: int, high: int) -> NDArray[np.int64]:
+        """Gives the places of a word, rising."""
+        return self._order[low:high]
+
+
 class Comparable:
     """A document's text, ready for comparing.
 
@@ -159,8 +177,8 @@ class Comparable:
         format: The document's format.
     """
 
-    __slots__ = ("_begins", "_clean", "_hard", "_joined", "_listed", "_runs", "_spans", "_words", "format", "letters",
-                 "plain", "text", "total", "words")  # fmt: skip
+    __slots__ = ("_begins", "_clean", "_hard", "_joined", "_listed", "_places", "_runs", "_said", "_spans", "_words",
+                 "format", "letters", "plain", "text", "total", "words")  # fmt: skip
 
     def __init__(self, text: str, blocks: Sequence[Block] = (), *, format: str = "") -> None:
         """Reads a text.
@@ -193,6 +211,8 @@ class Comparable:
         self._spans: list[Span] | None = None
         self._words: list[list[str]] = []
         self._listed: list[str] | None = None
+        self._places: Places | None = None
+        self._said: frozenset[str] | None = None
         self._joined: str | None = None
         self._begins: NDArray[np.int64] = np.zeros(0, np.int64)
 
@@ -210,7 +230,7 @@ class Comparable:
         if len(words) < _FEW_LETTERS:
             words = self.words
         runs = np.unique(mixed(words, _SKETCHED))
-        size = min(max(_SMALLEST_SKETCH, len(runs) // _SKETCH_SHARE), _LARGEST_SKETCH)
+        size = min(max(SMALLEST_SKETCH, len(runs) // _SKETCH_SHARE), _LARGEST_SKETCH)
         return Fingerprint(self.total, self.text, self.letters, self.plain, runs[:size].copy())
 
     def runs(self, length: int = RUN) -> tuple[Numbers, Numbers]:
@@ -244,6 +264,18 @@ class Comparable:
             listed = [word for chunk in _chunks(self._clean) for word in _tokens(chunk, self.format)]
             self._listed = listed[:MOST_WORDS]
         return self._listed
+
+    def places(self) -> Places:
+        """Gives where each of the words compared stands."""
+        if self._places is None:
+            self._places = Places(self.words)
+        return self._places
+
+    def said(self) -> frozenset[str]:
+        """Gives the sentences, each with its words joined as :func:`written` joins them."""
+        if self._said is None:
+            self._said = frozenset(written(words) for _, words in self.sentences())
+        return self._said
 
     def joined(self) -> tuple[str, NDArray[np.int64]]:
         """Gives all words without anything between them (but around numbers), and int64 [n + 1]: where each begins."""

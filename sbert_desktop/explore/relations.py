@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.cleanup import FLOOR, DuplicateKind
-from sbert_desktop.explore.comparable import RUN, Comparable, Numbers, Span, coded, written
+from sbert_desktop.explore.comparable import RUN, Comparable, Numbers, Places, Span, coded, written
 
 FEWEST_WORDS = 8
 """Words of the shorter one; with fewer only equal texts are duplicates."""
@@ -189,9 +189,11 @@ def missing_sentences(a: Comparable, b: Comparable) -> list[Span]:
     sentences = a.sentences()
     lacked: list[Span] = []
     if sentences:
-        places = _Places(b.words)
-        held = _held([coded(words) for _, words in sentences], places)
-        left = [sentence for sentence, is_held in zip(sentences, held, strict=True) if not is_held]
+        said = b.said()
+        left = [sentence for sentence in sentences if written(sentence[1]) not in said]
+        places = b.places()
+        held = _held([coded(words) for _, words in left], places)
+        left = [sentence for sentence, is_held in zip(left, held, strict=True) if not is_held]
         for number, (span, words) in enumerate(left):
             looked_up = number * max(1, b.total) < _MOST_SOUGHT  # else it counts as lacked
             if not looked_up or not (_stands_parted(words, b) or _stands_misspelt(words, places, b)):
@@ -202,25 +204,10 @@ def missing_sentences(a: Comparable, b: Comparable) -> list[Span]:
     return lacked
 
 
-class _Places:
-    """Where each word of a text stands."""
-
-    def __init__(self, words: Numbers) -> None:
-        self.words = words
-        self._order = np.argsort(words, kind="stable")
-        self._ranked = words[self._order]
-
-    def spans(self, words: Numbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Gives for each word a half open span, int64 [n] each, for :meth:`at`."""
-        return np.searchsorted(self._ranked, words), np.searchsorted(self._ranked, words, "right")
-
-    def at(self, low: int, high: int) -> NDArray[np.int64]:
-        """Gives the places of a word, rising."""
-        return self._order[low:high]
-
-
-def _held(sentences: list[Numbers], places: _Places) -> list[bool]:
+def _held(sentences: list[Numbers], places: Places) -> list[bool]:
     """Tells of each sentence whether it stands in the text, in a row."""
+    if not sentences:
+        return []
     lows, highs = places.spans(np.concatenate(sentences))
     counts = highs - lows
     found = []
@@ -252,15 +239,18 @@ def _stands_parted(words: list[str], b: Comparable) -> bool:
     return False
 
 
-def _stands_misspelt(words: list[str], places: _Places, b: Comparable) -> bool:
+def _stands_misspelt(words: list[str], places: Places, b: Comparable) -> bool:
     """Tells whether a sentence stands in ``b`` but for slips inside long words, one in ten words."""
     allowed = len(words) // _WORDS_PER_SLIP
     if not allowed:
         return False
     codes = coded(words)
     lows, highs = places.spans(codes)
-    rare = np.argsort(highs - lows, kind="stable")
-    rare = rare[(highs - lows)[rare] > 0][: allowed + 1]  # one of these is no slip
+    counts = highs - lows
+    if np.count_nonzero(counts == 0) > allowed:
+        return False
+    rare = np.argsort(counts, kind="stable")
+    rare = rare[counts[rare] > 0][: allowed + 1]  # one of these is no slip
     listed = b.listed()
     for word in rare.tolist():
         for start in (places.at(int(lows[word]), int(highs[word]))[:_TRIED] - word).tolist():
