@@ -7,6 +7,7 @@ A value is read into alternatives: the document passes when it passes one of the
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -143,9 +144,9 @@ def read_field(field: str, values: Sequence[str], known: Known) -> Reading | Unr
     if field == "lang":
         return _languages(values, known.languages)
     if field == "size":
-        return _sizes(values)
+        return _sizes([_narrow(value) for value in values])
     if field in ("after", "before", "until", "date"):
-        return _dates(field, values, known.now)
+        return _dates(field, [_narrow(value) for value in values], known.now)
     if field == "has":
         return _has(values)
     return _texts(field, values, known.now)
@@ -253,6 +254,11 @@ def _texts(field: str, values: Sequence[str], now: float) -> Reading:
     if field == "to":
         return Reading(tuple(Filters(recipients=(value,)) for value in values), notes)
     return Reading(tuple(Filters(subjects=(value,)) for value in values))
+
+
+def _narrow(value: str) -> str:
+    """Gives a value with the plain figures and signs for which East Asian keyboards write wide ones."""
+    return value if value.isascii() else unicodedata.normalize("NFKC", value)
 
 
 def _shown(value: str) -> str:

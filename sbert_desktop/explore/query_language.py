@@ -195,7 +195,7 @@ def _tell_of_no_field(text: str, body: int, notes: list[str]) -> None:
         return
     name, rest = match[1].casefold(), text[match.end() : match.end() + 2]
     empty = not rest or _GAPS.match(rest) is not None
-    if name in ALIASES and match[1] == name and (empty or rest in ('""', "“”")):
+    if name in ALIASES and match[1] == name and (empty or rest[0] in ",，" or rest[0] in _OPENERS):
         notes.append(f"“{name}:” stands alone, so it was searched as a word; write its value right behind the colon.")
     elif name not in ALIASES and not empty:
         plain = rest[0] in _COLON or rest == "//" or match[1].isupper() or name in _NO_FIELDS
@@ -208,7 +208,9 @@ def _phrase(text: str, at: int, body: int, notes: list[str]) -> _Piece:
     value = _clean(content)
     if not value:
         return _Piece(at, end, None, closer=closer)
-    if not _says_something(value):  # signs alone are no phrase that could be looked up
+    if not _says_something(value):  # signs alone are no phrase that could be looked up, or left out
+        if body > at:
+            return _Piece(at, end, None, closer=closer)
         return _Piece(at, end, Term(at, end, TermKind.WORD, value), closer=closer)
     if closer:
         notes.append("A quotation mark was not closed: all that follows it is one phrase.")

@@ -514,3 +514,22 @@ def test_a_field_added_to_any_text_changes_nothing_else(text, field, value):
 
 def test_the_zone_of_this_process_is_left_as_it_was():
     assert os.environ.get("TZ", "") not in ("Etc/GMT-9", "Etc/GMT+5")
+
+
+@pytest.mark.parametrize("text", ["type:,", "type:,,", 'name:""', "name:“", 'in:"', "lang:，"])
+def test_field_of_which_the_value_is_empty_says_so(text):
+    parsed = read(text)
+    assert not parsed.filters
+    assert "stands alone" in parsed.notes[0]
+
+
+@pytest.mark.parametrize("sign", ['-"..."', "-“。”", '-"!?'])
+def test_signs_alone_leave_nothing_out_and_are_not_looked_for(sign):
+    assert read(f"rain {sign}").words == "rain"
+    parsed = read(sign)
+    assert (parsed.words, parsed.phrases, parsed.excluded_phrases) == ("", (), ())
+
+
+def test_wide_figures_are_figures():
+    assert read("after：２０２３-０５").filters.after == day(2023, 5)
+    assert read("size:＞１ｍｂ").filters.size_from == 1_000_001
