@@ -7,6 +7,9 @@ from pathlib import Path
 
 from sbert_desktop.app.duplicate_views import GroupView, MemberView
 from sbert_desktop.cleanup import Copy, DuplicateKind, Removal, Ticks
+from sbert_desktop.explore.choosing import format_rules, parse_rules
+
+__all__ = ["bytes_of", "can_tick", "files_of", "format_rules", "parse_rules", "removals", "stays", "ticks_of"]
 
 Key = tuple[Path, str]
 
