@@ -291,7 +291,8 @@ class CommandPalette(Sheet):
 
     def _fill(self, words: str) -> None:
         groups: dict[str, list[Entry]] = {}
-        for group, action in self._actions():
+        folders = self._finder.folders() if words and self._finder is not None else []
+        for group, action in (*self._actions(), *(("Go to", folder) for folder in folders)):
             if action.enabled is not None and not action.enabled():
                 continue
             found = match(words, action.text)

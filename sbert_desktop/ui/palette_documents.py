@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from sbert_desktop.app.views import DocumentView
-from sbert_desktop.domain import Finished
+from sbert_desktop.domain import Finished, short_path
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.bridge import Latest
 from sbert_desktop.ui.page import Action
 from sbert_desktop.ui.search.model import place_of, title_of
+from sbert_desktop.ui.words import counted
 
 if TYPE_CHECKING:
     from sbert_desktop.ui.main_window import MainWindow
@@ -66,6 +68,15 @@ class DocumentFinder(QObject):
         """Makes the row of a document; running it shows the document in the preview."""
         return Action(f"document_{document.content_id}", title_of(document), lambda: self.show(document),
                       icon=icons.for_format(document.format), note=place_of(document))
+
+    def folders(self) -> list[Action]:
+        """Makes a row for each folder of the library; running it narrows the search to the folder."""
+        desk = self._window.desk
+        if desk is None or desk.library is None:
+            return []
+        return [Action(f"folder_{number}", short_path(folder.path), partial(desk.searchInRequested.emit, folder.path),
+                       icon="folder", note=f"folder, {counted(folder.documents, 'document')}")
+                for number, folder in enumerate(desk.library.folders)]
 
     def show(self, document: DocumentView) -> None:
         """Shows a document in the preview of the Search page."""

@@ -110,3 +110,17 @@ def test_the_list_of_keys_names_those_of_results_before_there_is_one(make_window
     assert keys["search_not_relevant"].shortcut == "D"
     assert keys["search_relevant"].enabled is not None
     assert not keys["search_relevant"].enabled()
+
+
+def test_a_folder_of_the_library_is_gone_to_by_its_name(palette, qtbot) -> None:
+    window, sheet = palette
+    folder = window.desk.library.folders[0].path
+    sheet.edit.setText(folder.name.casefold())
+    assert any(folder.name in text for text in sheet.shown())
+    entry = next(each for each in sheet._model.entries if each.action is not None and each.action.name == "folder_0")
+    assert entry.group == "Go to"
+    assert "documents" in entry.action.note
+    sheet.close_sheet()
+    entry.action.run()
+    assert window.current_page() == "search"
+    assert window.page("search").page.filters.filters().folder == folder
