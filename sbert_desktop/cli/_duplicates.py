@@ -46,7 +46,7 @@ def _find(opened: Session, options: argparse.Namespace, context: ConsoleContext)
 
 
 def _query(opened: Session, options: argparse.Namespace) -> DuplicateQuery:
-    from sbert_desktop.explore.choosing import parse_rules
+    from sbert_desktop.app.ticking import parse_rules
 
     rules = getattr(options, "apply", None)
     assistant = Assistant() if rules is None else parse_rules(rules)
