@@ -96,7 +96,7 @@ class _Folder:
         fresh = before
         found: list[tuple[int, int | None]] = []
         near: Mask = alike | maybe
-        has_near = near.any(axis=1).tolist()
+        has_near: list[bool] = np.asarray(near.any(axis=1)).tolist()
         for place, passage in enumerate(passages.tolist()):
             candidates = np.flatnonzero(near[place] & (number >= 0)).tolist() if has_near[place] else ()
             own = self._texts.get(passage, "")
