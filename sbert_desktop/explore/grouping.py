@@ -131,7 +131,7 @@ class Kinship:
             apart[one].add(other)
             apart[other].add(one)
         nodes, members = self._node_members(counts > 0, apart)
-        joined = self._join(nodes, members, kinds, near, related, apart)
+        joined = self._join(nodes, members, kinds, near, related, apart, counts)
         return sorted(self._groups(joined, members, counts, kinds), key=lambda group: group.units)
 
     def _node_members(
@@ -141,26 +141,18 @@ class Kinship:
 
         A text whose units include a pair that is kept apart is several nodes.
         """
-        nodes = np.where(used, self._nodes, -1)
+        nodes = np.full(len(used), -1, np.int64)
         live = np.flatnonzero(used)
-        order = live[np.argsort(nodes[live], kind="stable")]
-        ranked = nodes[order]
-        starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])) if len(order) else order
-        sizes = np.diff(np.concatenate([starts, [len(order)]])) if len(order) else order
+        order = live[np.argsort(self._nodes[live], kind="stable")]
         members: dict[int, list[int]] = {}
+        if not len(order):
+            return nodes, members
+        texts = self._nodes[order]
+        starts = np.flatnonzero(np.concatenate([[True], texts[1:] != texts[:-1]]))
+        sizes = np.diff(np.concatenate([starts, [len(order)]]))
+        nodes[order] = np.repeat(order[starts], sizes)  # a text's first unit may take no part
         for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
-            parts: list[list[int]] = []
-            for unit in order[start : start + size].tolist():
-                fits = (part for part in parts if not apart.get(unit) or apart[unit].isdisjoint(part))
-                part = next(fits, None)
-                if part is None:
-                    parts.append([unit])
-                else:
-                    part.append(unit)
-            if len(parts) == 1:
-                members[int(ranked[start])] = parts[0]
-                continue
-            for part in parts:
+            for part in _parts(order[start : start + size].tolist(), apart):
                 nodes[part] = part[0]
                 if len(part) > 1:
                     members[part[0]] = part
@@ -174,6 +166,7 @@ class Kinship:
         near: float,
         related: float,
         apart: dict[int, set[int]],
+        counts: Integers,
     ) -> list[tuple[list[int], int, float]]:
         """Gives the groups of more than one node: nodes, weakest kind, lowest similarity."""
         wanted = np.isin(self._kind, [kind.rank for kind in kinds])
@@ -189,24 +182,29 @@ class Kinship:
             taken = np.zeros(len(nodes), bool)
             for part, _, _ in joined:
                 taken[part] = True
-            if DuplicateKind.TEXT in kinds or DuplicateKind.FORMAT in kinds:
-                taken[list(members)] = True
+            taken[[node for node, same in members.items() if any(self._texts_apart(same, kinds))]] = True
+            if DuplicateKind.BYTES in kinds:
+                taken[np.unique(nodes[counts > 1])] = True
             joined += _cliques(edges.where(weak & ~taken[edges.a] & ~taken[edges.b]))
         return joined
 
     def _placed(self, edges: _Edges, nodes: Integers, apart: dict[int, set[int]]) -> _Edges:
         """Gives the relations between nodes that take part: a text's first unit may not, or the text may be parted."""
-        used = nodes >= 0
+        used = np.flatnonzero(nodes >= 0)
         texts, places = self._nodes[used], nodes[used]
-        living = np.zeros(len(nodes), bool)
-        living[texts] = True
-        edges = edges.where(living[edges.a] & living[edges.b])
-        if (texts != places).any():
+        place = np.full(len(nodes), -1, np.int64)
+        place[texts] = places
+        edges = edges.where((place[edges.a] >= 0) & (place[edges.b] >= 0))
+        parted = set(texts[places != place[texts]].tolist())
+        if parted:
             here: dict[int, list[int]] = defaultdict(list)
             for text, node in dict.fromkeys(zip(texts.tolist(), places.tolist(), strict=True)):
                 here[text].append(node)
             edges = _Edges.of([(min(x, y), max(x, y), kind, similarity) for a, b, kind, similarity in edges.rows()
                                for x in here[a] for y in here[b]])  # fmt: skip
+        else:
+            a, b = place[edges.a], place[edges.b]
+            edges = _Edges(np.minimum(a, b), np.maximum(a, b), edges.kind, edges.similarity)
         if apart:
             barred = {(int(nodes[one]), int(nodes[other])) for one, others in apart.items() for other in others}
             free = [(a, b) not in barred for a, b in zip(edges.a.tolist(), edges.b.tolist(), strict=True)]
@@ -272,11 +270,25 @@ class Kinship:
                 made._a, made._b, made._kind = read["a"], read["b"], read["kind"]
                 made._similarity, made._smaller = read["similarity"], read["smaller"]
                 made._missing_a, made._missing_b = read["missing_a"], read["missing_b"]
-        except (OSError, KeyError, EOFError) as error:
+        except (OSError, KeyError, EOFError, ValueError) as error:
             raise ValueError(f"no relations: {error}") from error
         made._nodes = np.where(made._texts >= 0, made._texts, np.arange(len(made._texts)))
         made._make_ready()
         return made
+
+
+def _parts(units: list[int], apart: dict[int, set[int]]) -> list[list[int]]:
+    """Gives the units of one text in as few parts as keep those apart that are."""
+    if not apart:
+        return [units]
+    parts: list[list[int]] = []
+    for unit in units:
+        part = next((part for part in parts if apart.get(unit, set()).isdisjoint(part)), None)
+        if part is None:
+            parts.append([unit])
+        else:
+            part.append(unit)
+    return parts
 
 
 def _turned(relation: Relation) -> Relation:
