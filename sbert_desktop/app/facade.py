@@ -348,7 +348,7 @@ class App(DuplicateCommands):
         def work(context: JobContext) -> object:
             return find_documents(self._session, words, limit=limit)
 
-        return self._jobs.submit("helper", "documents", work, key="documents")
+        return self._jobs.submit("reader", "documents", work, key="documents")
 
     def parse(self, text: str) -> Parsed:
         """Gives what a typed query means; knows of kinds and languages what the last refresh told."""
@@ -570,7 +570,7 @@ class App(DuplicateCommands):
 
             return tuple(OpenerView(own, program) for own, program in programs_for(path))
 
-        return self._jobs.submit("helper", "openers", work, key="openers")
+        return self._jobs.submit("viewer", "openers", work, key="openers")
 
     def reveal(self, path: Path) -> JobId:
         """Shows a file in the file manager."""
