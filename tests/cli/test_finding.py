@@ -50,7 +50,7 @@ def test_rerank_orders_by_the_cross_encoder(run, monkeypatch):
         name = "letters"
 
         def score(self, query, texts, context=None):
-            return np.array([0.9 if "altos" in text else 0.1 for text in texts], np.float32)
+            return np.array([0.99 if "altos" in text else 0.01 for text in texts], np.float32)
 
         def close(self):
             pass
@@ -62,7 +62,7 @@ def test_rerank_orders_by_the_cross_encoder(run, monkeypatch):
     assert Path(answer["hits"][0]["path"]).name == "choir.md"
     assert (plain["reranked"], answer["reranked"]) == (0, 2)
     assert answer["hits"][0]["score_kind"] == "rerank"
-    assert answer["hits"][0]["rerank"] == pytest.approx(0.9)
+    assert answer["hits"][0]["rerank"] == pytest.approx(0.99)
 
 
 def test_hits_are_exported_in_each_form(run, tmp_path):

@@ -18,9 +18,9 @@ def unit(seed, n=1):
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
-def results(*groups):
+def results(*groups, first=None):
     def hit(passage, content):
-        return Hit(passage, content, 0.5, ScoreKind.FUSED, 0.4, 1.0)
+        return Hit(passage, content, (first or {}).get(passage, 0.5), ScoreKind.FUSED, 0.4, 1.0)
 
     return SearchResults(
         tuple(DocumentHits(c, tuple(hit(p, c) for p in group)) for c, group in enumerate(groups)), 1, 9, 9, 9
@@ -61,19 +61,45 @@ def test_the_best_of_each_document_is_scored_before_second_ones():
 
 def test_scored_passages_come_first_and_the_others_keep_their_order():
     found = results([1, 2], [3], [4, 5], [6], [7])
-    again = reorder(found, {1: -2.0, 3: 1.5, 5: 4.0})
+    again = reorder(found, {1: -2.0, 3: 1.5, 5: 4.0}, share=0.5)
     assert order(again) == [[5, 4], [3], [1, 2], [6], [7]]
     best = again.documents[0].hits[0]
     assert best.score_kind is ScoreKind.RERANK
     assert best.rerank == 4.0
-    assert best.score == pytest.approx(1 / (1 + np.exp(-4.0)))
+    assert best.score == 1.0  # the best of the second stage, and like all others in the first
+    assert again.documents[1].hits[0].score == pytest.approx(0.5 * 3.5 / 6 + 0.5)
+    assert again.documents[2].hits[0].score == pytest.approx(0.5)
     assert again.documents[3].hits[0].score_kind is ScoreKind.FUSED
     assert again.documents[3].hits[0].rerank is None
 
 
-def test_scores_between_0_and_1_are_shown_as_they_are():
-    again = reorder(results([1], [2]), {1: 0.2, 2: 0.9})
-    assert [document.hits[0].score for document in again.documents] == [0.9, 0.2]
+def test_a_share_of_nothing_keeps_the_first_order_and_one_of_all_gives_the_second():
+    first = {passage: 1.0 - passage / 10 for passage in range(1, 6)}
+    found = results([1], [2], [3], [4], [5], first=first)
+    scores = {1: 0.1, 2: 0.9, 3: 0.2, 4: 0.3, 5: 0.4}
+    assert order(reorder(found, scores, share=0.0)) == order(found)
+    assert order(reorder(found, scores, share=1.0)) == [[2], [5], [4], [3], [1]]
+    assert order(reorder(found, scores, share=0.5))[0] == [2]  # the best of one, and the second of the other
+
+
+def test_a_cross_encoder_that_tells_the_passages_hardly_apart_moves_little_and_a_sure_one_decides():
+    first = {1: 0.9, 2: 0.8, 3: 0.1}
+    found = results([1], [2], [3], first=first)
+    assert order(reorder(found, {1: 0.20, 2: 0.21, 3: 0.22})) == order(found)  # noise is not blown up
+    assert order(reorder(found, {1: 0.01, 2: 0.01, 3: 0.99}))[0] == [3]
+
+
+def test_a_cross_encoder_that_says_the_same_of_everything_changes_no_order():
+    first = {1: 0.9, 2: 0.5, 3: 0.1}
+    found = results([1], [2], [3], first=first)
+    assert order(reorder(found, dict.fromkeys(first, 0.73))) == order(found)
+
+
+def test_scores_of_a_logistic_function_are_told_apart_near_1():
+    found = results([1], [2], [3], first={1: 0.5, 2: 0.52, 3: 0.4})
+    again = reorder(found, {1: 0.9999, 2: 0.99, 3: 0.01}, share=0.9)
+    assert order(again) == [[1], [2], [3]]
+    assert again.documents[0].hits[0].rerank == 0.9999
 
 
 def test_no_scores_change_nothing_and_cutting_comes_last():
