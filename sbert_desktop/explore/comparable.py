@@ -55,7 +55,7 @@ _LETTER = rf"[^\W_{SIGNS}]"
 _PART = rf"{_LETTER}{{1,12}}"
 _TOKENS = (
     # RE-2024-017, 2024-03-12, 12/2024: a number of a thing, or a day, is one word.
-    rf"(?=(?:[^\W\d_]{{1,6}}[-_/])*[^\W\d_]{{0,6}}\d){_PART}(?:[-_/]{_PART})+"
+    rf"(?=(?:[^\W\d_]{{1,6}}+[-_/])*+[^\W\d_]{{0,6}}+\d){_PART}(?:[-_/]{_PART})+"
     r"|(?:(?<![^\s(\[\"“‘„«'=:;,|€$£])[-−])?\d+(?:[.,:'’]\d+)*"
     rf"|{_LETTER}+(?:[{_MARKS}{_JOINED}]+{_LETTER}*)*"
     rf"|[{SIGNS}]"
