@@ -74,6 +74,7 @@ class BlockKind(StrEnum):
     CODE = "code"
     HEADER = "header"  # mail header lines, front matter
     FURNITURE = "furniture"
+    QUOTE = "quote"  # set apart by the author as said by another
 
 
 @dataclass(frozen=True, slots=True)

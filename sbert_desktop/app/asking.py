@@ -28,8 +28,7 @@ def ask_for_file(
     Raises:
         JobError: The child refused the request as a whole.
     """
-    from sbert_desktop.extraction._codec import decode_document, decode_problem
-    from sbert_desktop.extraction._problems import problem, problem_of_child
+    from sbert_desktop.extraction import decode_document, decode_problem, problem, problem_of_child
 
     try:
         reply, payload = child.request(header, timeout=timeout)
@@ -72,6 +71,6 @@ def find_programs(session: Session) -> ProgramsView:
 
 def problem_words(code: str) -> Problem:
     """Gives the problem of a code in the words that readers use."""
-    from sbert_desktop.extraction._problems import problem
+    from sbert_desktop.extraction import problem
 
     return problem(code)

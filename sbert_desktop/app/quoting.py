@@ -67,8 +67,8 @@ def run_quotes(session: Session, draft: Path | str, context: JobContext) -> tupl
         UsageError: ``file-missing``, ``not-a-file``, ``no-text`` or ``draft-too-long``.
         ExtractionError: The draft could not be read.
     """
-    text, code = _draft_text(session, draft)
-    quotations = find_quotations(text, leave_out=code)
+    text, code, set_apart = _draft_text(session, draft)
+    quotations = find_quotations(text, leave_out=code, set_apart=set_apart)
     if not quotations:
         return ()
     own = _Own(session, draft, text, quotations)
@@ -102,14 +102,14 @@ def _is_told(quotation: Quotation, source: Source | None, found: Sequence[Source
     return around is not None and (around.exact or source is None or not source.exact)
 
 
-def _draft_text(session: Session, draft: Path | str) -> tuple[str, list[Span]]:
-    """Gives the draft's text, and the stretches of it that are no prose."""
+def _draft_text(session: Session, draft: Path | str) -> tuple[str, list[Span], list[Span]]:
+    """Gives the draft's text, the stretches of it that are no prose, and those that its form calls quotations."""
     if isinstance(draft, str):
-        return draft, []
+        return draft, [], []
     path = draft.expanduser()
     plain = _plain_text(path)
     if plain is not None:
-        return plain, []
+        return plain, [], []
     read, problems = read_text(session, path)
     if len(read.text) >= MOST_JOINED:
         raise UsageError(
@@ -119,7 +119,21 @@ def _draft_text(session: Session, draft: Path | str) -> tuple[str, list[Span]]:
         session.notice(f"{display_path(path.name)}: {problem.message}")
     if not read.text.strip():
         raise UsageError("no-text", f"There is no text in {display_path(path)}.", "Choose another file.")
-    return read.text, [(block.start, block.end) for block in read.blocks if block.kind in _NOT_QUOTED]
+    no_prose = [(block.start, block.end) for block in read.blocks if block.kind in _NOT_QUOTED]
+    return read.text, no_prose, _set_apart(read)
+
+
+def _set_apart(read: ExtractedText) -> list[Span]:
+    """Gives the block quotes; paragraphs of one, one behind the other, are one."""
+    spans: list[Span] = []
+    goes_on = False
+    for block in read.blocks:
+        if block.kind is not BlockKind.QUOTE:
+            goes_on = False
+            continue
+        spans.append((spans.pop()[0] if goes_on else block.start, block.end))
+        goes_on = True
+    return spans
 
 
 def _plain_text(path: Path) -> str | None:

@@ -79,14 +79,18 @@ class Quoted:
     gaps: tuple[Gap, ...]
 
 
-def find_quotations(text: str, *, leave_out: Sequence[Span] = ()) -> tuple[Quotation, ...]:
+def find_quotations(
+    text: str, *, leave_out: Sequence[Span] = (), set_apart: Sequence[Span] = ()
+) -> tuple[Quotation, ...]:
     """Gives the quotations of a text in the order of their beginnings.
 
     Args:
         text: The draft.
         leave_out: Stretches without quotations (code, mail heads).
+        set_apart: Stretches that the document's own form marks as quotations.
     """
-    spans = sorted({*_block_quotes(text), *_in_marks(text)}, key=lambda span: (span[0], -span[1]))
+    marked = {span for part in set_apart if (span := _without_attribution(text, part))[0] < span[1]}
+    spans = sorted({*_block_quotes(text), *_in_marks(text), *marked}, key=lambda span: (span[0], -span[1]))
     found: list[Quotation] = []
     open_ones: list[int] = []
     for start, end in spans:

@@ -7,10 +7,12 @@ into passages. One private module per format; :mod:`._registry` lists them.
 
 from __future__ import annotations
 
+from sbert_desktop.extraction._codec import decode_document, decode_problem
 from sbert_desktop.extraction._extract import FILE_LIMIT, extract
 from sbert_desktop.extraction._language import detect_language
 from sbert_desktop.extraction._paging import limit_told
 from sbert_desktop.extraction._pool import ExtractionPool
+from sbert_desktop.extraction._problems import problem, problem_of_child
 from sbert_desktop.extraction._registry import SUPPORTED, format_of
 from sbert_desktop.extraction._sentences import sentences
 from sbert_desktop.extraction._split import split
@@ -23,10 +25,14 @@ __all__ = [
     "FILE_LIMIT",
     "SUPPORTED",
     "ExtractionPool",
+    "decode_document",
+    "decode_problem",
     "detect_language",
     "extract",
     "format_of",
     "limit_told",
+    "problem",
+    "problem_of_child",
     "sentences",
     "split",
 ]

@@ -29,6 +29,8 @@ _BAD_TITLE = re.compile(r"^(?:untitled.*|title|document\d*|microsoft word.*|slid
                         r"powerpoint.*presentation|.*\.(?:docx?|pptx?|xlsx?|rtf)|\W*)$", re.IGNORECASE)
 _LONG_CELL = 600
 _TITLE_LEVEL = -1
+_QUOTE_LEVEL = -2
+_QUOTE_NAMES = frozenset({"quote", "intense quote", "block text", "block quotation", "blockquote", "quotations"})
 
 
 def read(source: Source) -> ExtractedText:
@@ -124,7 +126,7 @@ class _Style:
 
 
 def _styles(data: bytes) -> dict[str, int]:
-    """Gives the heading level of each style id: from 1, ``_TITLE_LEVEL`` for the title, absent for text."""
+    """Gives the level of each style id: a heading's from 1 on, ``_TITLE_LEVEL``, ``_QUOTE_LEVEL``; absent for text."""
     styles: dict[str, _Style] = {}
     for element in elements(data or b"<none/>", "style"):
         name, outline, parent = "", None, ""
@@ -148,6 +150,8 @@ def _level(styles: dict[str, _Style], key: str) -> int | None:
             return None
         if style.name.lower() == "title":
             return _TITLE_LEVEL
+        if style.name.lower() in _QUOTE_NAMES:
+            return _QUOTE_LEVEL
         match = _HEADING_NAME.match(style.name)
         if match:
             return int(match.group(1))
@@ -191,6 +195,9 @@ class _Writer:
         if not text.strip():
             return
         level = self._level_of(element)
+        if level == _QUOTE_LEVEL:
+            self._out.add(text, BlockKind.QUOTE)
+            return
         if level is None or len(text) > 400:
             self._out.add(text)
             return

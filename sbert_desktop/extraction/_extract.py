@@ -105,12 +105,18 @@ def _unknown(name: str) -> ExtractionError:
     return failure("unknown-type")
 
 
+_TELLING = (
+    (BlockKind.PARAGRAPH, BlockKind.HEADING),
+    (BlockKind.QUOTE, BlockKind.TABLE, BlockKind.CODE, BlockKind.HEADER),
+)
+
+
 def _words_of(extracted: ExtractedText) -> str:
     """Gives the prose of a document for language detection: mail headers and code say little."""
     if len(extracted.text) <= 5000 and all(block.kind is BlockKind.PARAGRAPH for block in extracted.blocks):
         return extracted.text
     out = io.StringIO()
-    for kinds in ((BlockKind.PARAGRAPH, BlockKind.HEADING), (BlockKind.TABLE, BlockKind.CODE, BlockKind.HEADER)):
+    for kinds in _TELLING:
         for block in extracted.blocks:
             if block.kind in kinds:
                 out.write(extracted.text[block.start : block.end])

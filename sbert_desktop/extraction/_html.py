@@ -214,6 +214,7 @@ class _Walk:
     _aside: int = 0
     _in_main: int = 0
     _pre: int = 0
+    _quote: int = 0
     _heading: int = 0
     _tables: list[list[list[str]]] = field(default_factory=list)
 
@@ -276,6 +277,8 @@ class _Walk:
         self._aside += aside
         if tag == "pre":
             self._pre += 1
+        elif tag == "blockquote":
+            self._quote += 1
         elif tag == "table":
             self._tables.append([])
         elif len(tag) == 2 and tag[0] == "h" and tag[1].isdigit():
@@ -307,6 +310,8 @@ class _Walk:
         self._in_main -= main
         if tag == "pre" and self._pre:
             self._pre -= 1
+        elif tag == "blockquote" and self._quote:
+            self._quote -= 1
         elif len(tag) == 2 and tag[0] == "h" and tag[1].isdigit():
             self._heading = 0
 
@@ -324,6 +329,8 @@ class _Walk:
         if not text:
             return
         kind = BlockKind.FURNITURE if self._is_aside() else BlockKind.PARAGRAPH
+        if self._quote and kind is BlockKind.PARAGRAPH and not self._heading:
+            kind = BlockKind.QUOTE
         if self._heading and kind is BlockKind.PARAGRAPH:
             heading = one_line(text, 300)
             if self._heading == 1 and not self.first_heading:

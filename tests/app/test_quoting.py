@@ -16,6 +16,7 @@ from sbert_desktop.encoder import HashingEncoder, opening
 from sbert_desktop.errors import Cancelled, UsageError
 from sbert_desktop.jobs import NullContext
 from sbert_desktop.paths import resource
+from tests.extraction.conftest import STYLES, make_docx, paragraph
 
 MILL = (
     "The mill on the Harrow brook burned down in the night of the ninth of May. The miller, who slept in the village, "
@@ -357,3 +358,25 @@ def test_draft_of_which_only_a_part_would_be_checked_is_refused(session, library
     plain = tmp_path / "long.txt"  # such a one is read as it stands, whatever its length
     plain.write_text("A line of no account.\n" * 200 + "\n“in hard winters he cut a lane”", "utf-8")
     assert [view.verdict for view in check(session, plain)] == ["exact"]
+
+
+@pytest.mark.parametrize("form", ["html", "docx"])
+def test_block_quotes_of_a_formatted_draft_are_checked(session, library, tmp_path, form):
+    root = library(mill_txt=MILL, ferry_txt=FERRY)
+    own = "He writes:"
+    first = "The miller, who slept in the hamlet, saw the light over the poplars and ran without his boots."
+    second = "When he came to the weir the roof had fallen in."
+    draft = tmp_path / f"draft.{form}"
+    if form == "html":
+        draft.write_text(f"<p>{own}</p><blockquote><p>{first}</p><p>{second}</p></blockquote><p>In hard winters he "
+                         "cut a lane through the ice.</p>")  # fmt: skip
+    else:
+        draft.write_bytes(make_docx(
+            paragraph(own) + paragraph(first, "Zitat") + paragraph(second, "Zitat") + paragraph("No more."),
+            word__styles=STYLES.replace(
+                "</w:styles>", '<w:style w:styleId="Zitat"><w:name w:val="Quote"/></w:style></w:styles>'),
+        ))  # fmt: skip
+    (view,) = check(session, draft)
+    assert (view.verdict, view.path) == ("changed", root / "mill.txt")
+    assert view.quoted.split() == f"{first} {second}".split()
+    assert [view.quoted[start:end] for start, end in view.changes] == ["hamlet"]

@@ -197,7 +197,7 @@ def make_docx(body: str, **parts: str) -> bytes:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
         archive.writestr("word/document.xml", f"<w:document {WORD}><w:body>{body}</w:body></w:document>")
-        archive.writestr("word/styles.xml", STYLES)
+        archive.writestr("word/styles.xml", parts.pop("word__styles", STYLES))
         for name, text in parts.items():
             archive.writestr(name.replace("__", "/") + ".xml", text)
     return out.getvalue()

@@ -9,7 +9,7 @@ import pytest
 from sbert_desktop.domain import BlockKind, ExtractedText
 from sbert_desktop.errors import ExtractionError
 from sbert_desktop.extraction import extract
-from tests.extraction.conftest import WORD, make_docx, paragraph
+from tests.extraction.conftest import STYLES, WORD, make_docx, paragraph
 
 CORE = ('<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" '
         'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/">'
@@ -127,3 +127,16 @@ def test_the_main_part_may_have_another_name(tmp_path: Path) -> None:
         archive.writestr("word/document22.xml",
                          f"<w:document {WORD}><w:body>{paragraph('elsewhere')}</w:body></w:document>")
     assert read(tmp_path, out.getvalue()).text == "elsewhere"
+
+
+def test_paragraphs_in_a_style_for_quotations_are_told_from_the_authors_own_words(tmp_path: Path) -> None:
+    styles = STYLES.replace("</w:styles>", "".join(
+        f'<w:style w:type="paragraph" w:styleId="{key}"><w:name w:val="{name}"/>{parent}</w:style>'
+        for key, name, parent in (("Zitat", "Quote", ""), ("IntensivesZitat", "Intense Quote", ""),
+                                  ("Mein", "My own", '<w:basedOn w:val="Zitat"/>'))) + "</w:styles>")
+    body = (paragraph("She writes:") + paragraph("The mill burned down.", "Zitat") + paragraph("Long. " * 100, "Zitat")
+            + paragraph("Nobody was hurt.", "IntensivesZitat") + paragraph("So they say.", "Mein"))
+    document = read(tmp_path, make_docx(body, word__styles=styles))
+    assert [text.strip()[:20] for text in pieces(document, BlockKind.QUOTE)] == [
+        "The mill burned down", ("Long. " * 100)[:20].strip(), "Nobody was hurt.", "So they say."]
+    assert pieces(document, BlockKind.PARAGRAPH) == ["She writes:"]

@@ -130,3 +130,13 @@ def test_large_and_wide_pages_end_soon(tmp_path: Path) -> None:
         except Exception as error:
             assert type(error).__name__ == "ExtractionError"  # noqa: PT017
     assert time.process_time() - began < 10
+
+
+def test_block_quotes_are_told_from_the_authors_own_words(tmp_path: Path) -> None:
+    document = read(tmp_path, "<p>She writes:</p><blockquote><p>The mill burned down.</p><p>Nobody was hurt.</p>"
+                    "<h3>Later</h3><pre>x = 1</pre></blockquote><p>So it was.</p><blockquote>Bare words</blockquote>")
+    assert pieces(document, BlockKind.QUOTE) == ["The mill burned down.", "Nobody was hurt.", "Bare words"]
+    assert pieces(document, BlockKind.PARAGRAPH) == ["She writes:", "So it was."]
+    assert pieces(document, BlockKind.HEADING) == ["Later"]
+    assert pieces(document, BlockKind.CODE) == ["x = 1"]
+    assert document.text.startswith("She writes:\n\nThe mill burned down.")
