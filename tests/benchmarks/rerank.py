@@ -5,7 +5,9 @@
 Fine-tunes a cross-encoder from the bundled all-MiniLM-L6-v2 with sentence-transformers' trainer (it needs
 ``pip install datasets accelerate``) on half of the judged queries of each set, of xquad_en on the questions
 of half of the paragraphs, with the encoder's own best wrong documents as negatives; measures on the other
-half, with the program's own search and cross-encoder. The tuned model is for measuring, is not shipped, and
+half, with the program's own search and cross-encoder; of that half again one half chooses the share of the
+cross-encoder in the order and the other judges it. CPU seconds are those of this process: they hold on a busy
+machine, the wall time does not. The tuned model is for measuring, is not shipped, and
 is gone at the end unless ``--keep`` names a folder. ``--model`` takes a cross-encoder from a folder instead.
 """
 
@@ -30,6 +32,9 @@ NEGATIVES = 3
 MOST_POSITIVES = 3  # per query, so that the 1,190 questions of one set do not drown the 225 of the other
 MOST_TOKENS = 192
 BATCH = 16
+SHARES = (0.0, 0.2, 0.4, 0.5, 0.55, 0.6, 0.7, 0.8, 1.0)
+ANEW = 4
+"""Queries whose time is measured at each depth; that of the greatest depth is measured for all."""
 
 
 def halves(name: str, asked: Sequence[tuple[str, str, Mapping[str, float]]]) -> tuple[list[int], list[int]]:
@@ -85,39 +90,121 @@ def tune(pairs: Sequence[tuple[str, str, float]], folder: Path, steps: int) -> f
     return time.perf_counter() - began
 
 
-def measure(judged, chosen: Sequence[int], cross) -> dict[str, object]:  # type: ignore[no-untyped-def]
-    """Gives nDCG@10 without and with the second stage, and its milliseconds per query."""
+def measure(judged, chosen: Sequence[int], cross, shares: Sequence[float]) -> dict[str, object]:  # type: ignore[no-untyped-def]
+    """Gives nDCG@10 by depth and share of the cross-encoder, and the second stage's time per query, read anew.
+
+    The queries are dealt out in turn: a share is to be chosen on the one half and judged on the other.
+    """
+    from sbert_desktop.app.reranking import rerank
+    from sbert_desktop.app.searching import Found
     from sbert_desktop.domain import Query
     from sbert_desktop.encoder.evaluate import ndcg
     from sbert_desktop.explore import reorder, search, shortlist
+    from sbert_desktop.jobs import NullContext
 
     encoder = judged._session.encoder()
     snapshot, ids = judged._inner.library.snapshot(encoder.info.fingerprint), judged._ids
-    told: dict[str, list[float]] = {"0": [], **{str(depth): [] for depth in DEPTHS}}
-    spent: dict[str, list[float]] = {str(depth): [] for depth in DEPTHS}
-    for number in chosen:
+    told: dict[str, dict[str, list[float]]] = {half: {"0": []} for half in ("tune", "test")}
+    spent: dict[str, list[tuple[float, float]]] = {str(depth): [] for depth in DEPTHS}
+    for place, number in enumerate(chosen):
         judgement, text = judged._queries[number]
+        values = told["test" if place % 2 else "tune"]
         query = Query(text, top=max(DEPTHS), fold=False)
         results = search(snapshot, query, encoder.encode_now([text])[0])
 
         def value(found) -> float:  # type: ignore[no-untyped-def]
             return ndcg([[ids[one.content_id] for one in found.documents]], [judgement], 10)  # noqa: B023
 
-        told["0"].append(value(results))
-        for depth in DEPTHS:
+        values["0"].append(value(results))
+        for depth in sorted(DEPTHS, reverse=True):
+            asked = Query(text, top=max(DEPTHS), fold=False, rerank=depth)
+            wall, work = time.perf_counter(), time.process_time()
+            if depth == max(DEPTHS) or place < ANEW:
+                cross._known.clear()
+                rerank(Found(asked, snapshot, results, 0.0), cross, NullContext())
+                spent[str(depth)].append((time.perf_counter() - wall, time.process_time() - work))
             passages = shortlist(results, depth)
-            began = time.perf_counter()
             records = snapshot.fetch(passages)
             scores = cross.score(text, [records[one].text for one in passages])
-            again = reorder(results, dict(zip(map(int, passages), scores.tolist(), strict=True)))
-            spent[str(depth)].append((time.perf_counter() - began) * 1000)
-            told[str(depth)].append(value(again))
+            known = dict(zip(map(int, passages), scores.tolist(), strict=True))
+            for share in shares:
+                values.setdefault(f"{depth} at {share:g}", []).append(value(reorder(results, known, share=share)))
     return {
-        "n": len(chosen),
-        "ndcg@10": {depth: float(np.mean(values)) for depth, values in told.items()},
-        "milliseconds_p50": {depth: float(np.median(values)) for depth, values in spent.items()},
-        "milliseconds_p95": {depth: float(np.percentile(values, 95)) for depth, values in spent.items()},
+        "n": {half: len(table["0"]) for half, table in told.items()},
+        "ndcg@10": {half: {key: round(float(np.mean(some)), 4) for key, some in table.items()}
+                    for half, table in told.items()},
+        "seconds_per_query": {depth: {"wall_p50": round(float(np.median([wall for wall, _ in some])), 3),
+                                      "wall_p95": round(float(np.percentile([wall for wall, _ in some], 95)), 3),
+                                      "cpu_mean": round(float(np.mean([work for _, work in some])), 3)}
+                              for depth, some in spent.items()},
+    }  # fmt: skip
+
+
+def compare(folder: Path, judged, chosen: Sequence[int]) -> dict[str, object]:  # type: ignore[no-untyped-def]
+    """Gives the CPU seconds of 50 pairs beside sentence-transformers', the same texts in turn; and the difference.
+
+    The floor is what the multiplications of the layers cost at the pace of this machine's own matrix product.
+    """
+    from sentence_transformers import CrossEncoder
+
+    from sbert_desktop.domain import Query
+    from sbert_desktop.encoder import open_cross_encoder
+    from sbert_desktop.explore import search, shortlist
+    from sbert_desktop.jobs import spawn_child
+
+    theirs = CrossEncoder(str(folder), device="cpu")
+    encoder = judged._session.encoder()
+    snapshot = judged._inner.library.snapshot(encoder.info.fingerprint)
+    ours = {name: open_cross_encoder(folder, launch=spawn_child, precision=name, backend="openvino")
+            for name in ("float32", "bf16")}  # fmt: skip
+    spent: dict[str, list[float]] = {name: [] for name in ("sentence-transformers", *ours)}
+    apart: dict[str, float] = dict.fromkeys(ours, 0.0)
+    moved: dict[str, list[int]] = {name: [] for name in ours}
+    tokens = 0
+    for one in ours.values():
+        one.score("warm", ["up"])
+    theirs.predict([("warm", "up")], show_progress_bar=False)
+    for number in chosen:
+        text = judged._queries[number][1]
+        passages = shortlist(search(snapshot, Query(text, top=50, fold=False), encoder.encode_now([text])[0]), 50)
+        texts = [record.text for record in snapshot.fetch(passages).values()]
+        began = time.process_time()
+        expected = theirs.predict([(text, one) for one in texts], show_progress_bar=False)
+        spent["sentence-transformers"].append(time.process_time() - began)
+        for name, one in ours.items():
+            began = time.process_time()
+            found = one.score(text, texts)
+            spent[name].append(time.process_time() - began)
+            apart[name] = max(apart[name], float(np.abs(found - expected).max()))
+            first, again = (np.argsort(-values, kind="stable")[:10] for values in (expected, found))
+            moved[name].append(len(set(first) & set(again)))
+        tokens += sum(len(ids) for ids, _ in ours["float32"]._tokenizer.encode_pairs(text, texts))  # type: ignore[attr-defined]
+    for one in ours.values():
+        one.close()
+    flops = tokens * 2 * sum(value.numel() for name, value in theirs.model.named_parameters()
+                             if "encoder.layer" in name and value.ndim == 2)  # fmt: skip
+    return {
+        "queries": len(spent["float32"]),
+        "tokens_per_query": round(tokens / len(chosen)),
+        "cpu_seconds_per_50": {name: round(float(np.mean(some)), 3) for name, some in spent.items()},
+        "floor_cpu_seconds": round(flops / len(chosen) / pace(), 3),
+        "greatest_difference": apart,
+        "top_10_in_common": {name: float(np.mean(some)) for name, some in moved.items()},
     }
+
+
+def pace() -> float:
+    """Gives the operations per CPU second of a large float32 matrix product, as torch computes it here."""
+    import torch
+
+    one, other = torch.rand(512, 384), torch.rand(384, 1536)
+    best = 0.0
+    for _ in range(20):
+        began = time.process_time()
+        for _ in range(20):
+            one @ other
+        best = max(best, 20 * 2 * 512 * 384 * 1536 / max(1e-9, time.process_time() - began))
+    return best
 
 
 def main() -> None:
@@ -133,6 +220,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--sets", nargs="+", default=["cranfield", "xquad_en"])
     parser.add_argument("--queries", type=int, default=60, help="measured per set, at even steps; 0 for all")
+    parser.add_argument("--compare", action="store_true", help="with sentence-transformers' CrossEncoder.predict")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     rng = random.Random(0)
@@ -160,7 +248,9 @@ def main() -> None:
         for name in options.sets:
             with RetrievalSet(session, DATA / name, NullContext()) as judged:
                 step = max(1, len(held[name]) // options.queries) if options.queries else 1
-                report[name] = measure(judged, held[name][::step], cross)
+                report[name] = measure(judged, held[name][::step], cross, SHARES)
+                if options.compare:
+                    report[f"{name} speed"] = compare(folder, judged, held[name][:: max(1, len(held[name]) // 4)])
                 if not options.json:
                     print(name, json.dumps(report[name]), flush=True)
         cross.close()
