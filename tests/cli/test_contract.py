@@ -329,3 +329,20 @@ def test_retrieval_set_in_the_folders_of_beir_and_with_byte_order_marks(run, tmp
 def test_weight_of_words_outside_its_range_is_wrong_usage(run, weight):
     status, answer, _ = run("search", "choir", "--words-weight", weight, "--json")
     assert (status, answer["error"]["code"]) == (2, "bad-arguments")
+
+
+def test_update_is_asked_for_only_where_another_model_needs_one(run, folder, monkeypatch, tmp_path):
+    from sbert_desktop.app import models
+    from sbert_desktop.app.session import Session
+
+    def use(session, name):
+        session.settings.set(models.ENCODER, name)
+        return models.list_models(session)
+
+    monkeypatch.setenv("SBERT_DESKTOP_HOME", str(tmp_path / "home"))  # where the settings are
+    monkeypatch.setattr(models, "use_model", use)
+    assert "index" not in run("models", "use", "first")[2]  # there is no library
+    run("index", folder)
+    assert "index" not in run("models", "use", "second")[2]  # the same vectors
+    monkeypatch.setattr(Session, "expected_fingerprint", lambda self: "other")
+    assert "Run 'sbert-desktop index'" in run("models", "use", "third")[2]
