@@ -421,7 +421,7 @@ class MainWindow(QWidget):
     def _install_shortcuts(self) -> None:
         def bind(keys: str, run: Callable[[], object]) -> None:
             shortcut = QShortcut(QKeySequence(keys), self)
-            shortcut.activated.connect(lambda: run() if keys in UNDER_A_SHEET or not self._covered() else None)
+            shortcut.activated.connect(lambda: run() if keys in UNDER_A_SHEET or not self.covered() else None)
             self._shortcuts.append(shortcut)
 
         for action in own_actions(self):
@@ -433,7 +433,8 @@ class MainWindow(QWidget):
         if any(spec.key == "settings" for spec in self._specs):
             bind("Ctrl+,", lambda: self.show_page("settings"))
 
-    def _covered(self) -> bool:
+    def covered(self) -> bool:
+        """True while a sheet lies over the page; the window's keys rest then."""
         # a page that changes under an open sheet takes the focus with it, and what is typed goes where nobody sees it
         sheets = self.findChildren(Sheet, options=Qt.FindChildOption.FindDirectChildrenOnly)
         return any(sheet.isVisible() for sheet in sheets)

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from sbert_desktop.domain import Failure, Filters, Mode, Query
+from sbert_desktop.explore import parse
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.collections.collect_sheet import CollectSheet
 from sbert_desktop.ui.collections.name_sheet import NameSheet
@@ -223,7 +224,7 @@ def test_a_kept_search_says_its_filters_in_words() -> None:
     filters = Filters(folder=Path("/a b"), types=("pdf",), languages=("de",), collections=('My "own"',),
                       attachments=False, size_from=10)
     assert query_text(Query(" tax ", filters=filters)) == \
-        'tax folder:"/a b" type:pdf lang:de in:"My  own" -has:attachment size:>10'
+        'tax folder:"/a b" type:pdf lang:de in:«My "own"» -has:attachment size:>10'
 
 
 def test_results_of_a_collection_follow_what_it_holds(make_window, qtbot) -> None:
@@ -244,3 +245,22 @@ def test_results_of_a_collection_follow_what_it_holds(make_window, qtbot) -> Non
     qtbot.waitUntil(lambda: window.desk.shelf.collection("Flat") is None)
     assert not page.session._rerun.isActive()
     assert searches()[2:] == ["keys"]
+
+
+@pytest.mark.parametrize("own", [
+    'a "quoted" name', "a, b", "-minus", "in:other", "Straße", "“both” and 'single'", "plain"])
+def test_a_collection_of_any_name_can_be_searched_in(make_window, qtbot, own: str) -> None:
+    window, page = opened(make_window, qtbot)
+    page.search_in_it(own)
+    parsed = parse(window.page("search").page.query.text(), now=0.0)
+    assert parsed.filters.collections == (own,)
+    assert not parsed.words
+    again = parse(query_text(Query("x", filters=Filters(collections=(own,), names=(own,)))), now=0.0)
+    assert (again.filters.collections, again.filters.names, again.words) == ((own,), (own,), "x")
+
+
+def test_filters_behind_a_quotation_left_open_stay_filters() -> None:
+    text = query_text(Query('find "this one', filters=Filters(types=("pdf",))))
+    assert text == 'find "this one" type:pdf'
+    parsed = parse(text, now=0.0)
+    assert (parsed.phrases, parsed.filters.types) == (("this one",), ("pdf",))

@@ -53,7 +53,7 @@ class ShelfFrame(QObject):
         desk.bridge.listen("search", on_finished=self._on_searched)
         if desk.can("save_search"):
             shortcut = QShortcut(QKeySequence("Ctrl+D"), window)
-            shortcut.activated.connect(self.save_current)
+            shortcut.activated.connect(lambda: None if window.covered() else self.save_current())
         self._shelf.refresh()
 
     # ---- the rail

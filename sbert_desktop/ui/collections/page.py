@@ -8,7 +8,7 @@ from typing import ClassVar, Final, cast
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.views import CollectionItem, CollectionView
 from sbert_desktop.domain import Failure, display_path
@@ -19,6 +19,7 @@ from sbert_desktop.ui.collections.query_text import quoted
 from sbert_desktop.ui.library.tables import Column, Table
 from sbert_desktop.ui.naming import in_title, kind_of
 from sbert_desktop.ui.page import Action, Desk, Page, PageHead, failure_text
+from sbert_desktop.ui.saving import ask_target
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import (
     Button,
@@ -34,7 +35,7 @@ from sbert_desktop.ui.widgets import (
     no_mnemonic,
 )
 
-EXPORTS: Final = (("CSV table", "csv"), ("JSON", "json"), ("Web page", "html"), ("BibTeX list", "bib"))
+EXPORTS: Final = (("CSV table", ".csv"), ("JSON", ".json"), ("Web page", ".html"), ("BibTeX list", ".bib"))
 
 
 def _item(row: object) -> CollectionItem:
@@ -314,14 +315,9 @@ class CollectionsPage(Page):
         view = self._shelf.collection(own)
         if view is None or not view.items:
             return
-        filters = ";;".join(f"{text} (*.{suffix})" for text, suffix in EXPORTS)
         plain = "".join(ch if ch.isalnum() or ch in " -_" else "_" for ch in own).strip() or "collection"
-        chosen, kind = QFileDialog.getSaveFileName(self, "Save the collection", f"{plain}.csv", filters)
-        if chosen:
-            file = Path(chosen)
-            if file.suffix[1:].lower() not in {suffix for _, suffix in EXPORTS}:
-                wanted = next((suffix for text, suffix in EXPORTS if kind.startswith(text)), "csv")
-                file = file.with_name(f"{file.name}.{wanted}")
+        file = ask_target(self, "Save the collection", f"{plain}.csv", EXPORTS)
+        if file is not None:
             self.export_to(own, file)
 
     def export_to(self, own: str, file: Path) -> None:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import time
 
+from sbert_desktop.app.asking_query import with_field
 from sbert_desktop.domain import Filters, Query
 
 
 def query_text(query: Query) -> str:
     """Gives the words typed with the chosen filters as fields behind them."""
-    return " ".join(part for part in (query.text.strip(), *fields(query.filters)) if part)
+    chosen = fields(query.filters)
+    text = _closed(query.text.strip()) if chosen else query.text.strip()
+    return " ".join(part for part in (text, *chosen) if part)
+
+
+def _closed(text: str) -> str:
+    """Closes a quotation that was left open: fields behind it would belong to it."""
+    end = "name:qzqz"
+    return with_field(text, "name", "qzqz").removesuffix(end).rstrip()
 
 
 def fields(filters: Filters) -> list[str]:
@@ -37,9 +46,8 @@ def fields(filters: Filters) -> list[str]:
 
 
 def quoted(value: str) -> str:
-    """Gives a field's value so that blanks stay in it."""
-    bare = value.isascii() and value.replace("-", "").replace(".", "").replace("_", "").isalnum()
-    return value if bare else '"' + value.replace('"', " ").strip() + '"'
+    """Gives a field's value so that blanks, commas and quotation marks stay in it."""
+    return with_field("", "name", value).removeprefix("name:") or '""'
 
 
 def day(when: float) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import HitView, SearchView
@@ -16,6 +16,7 @@ from sbert_desktop.domain import Finished, Outcome
 from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.naming import quick_path
+from sbert_desktop.ui.saving import ask_target
 from sbert_desktop.ui.search.citing import citations, put_on_clipboard
 from sbert_desktop.ui.search.model import ResultModel, title_of
 from sbert_desktop.ui.search.result_list import Chosen, ResultList
@@ -23,7 +24,7 @@ from sbert_desktop.ui.search.session import SearchSession, Steer
 from sbert_desktop.ui.words import counted
 
 EXPORTS: tuple[tuple[str, str], ...] = (
-    ("Table (*.csv)", ".csv"), ("JSON (*.json)", ".json"), ("Web page (*.html)", ".html"), ("BibTeX (*.bib)", ".bib"))
+    ("Table", ".csv"), ("JSON", ".json"), ("Web page", ".html"), ("BibTeX", ".bib"))
 
 
 class Deeds(QObject):
@@ -86,10 +87,18 @@ class Deeds(QObject):
             return
         before = self._session.steer
         added = tuple(Steer(hit.passage_id, sign, title_of(document)) for document, hit in self._list.chosen())
+        if not added:  # the current row is a link, not a hit
+            return
+        query = self._session.text
         self._session.set_steer((*before, *added))
         what = f"“{added[0].words}”" if len(added) == 1 else counted(len(added), "passage")
         words = f"{'More' if sign > 0 else 'Less'} like {what}"
-        self.undoOffered.emit(words, lambda: self._session.set_steer(before))
+        self.undoOffered.emit(words, lambda: self._unsteer(query, before))
+
+    def _unsteer(self, query: str, before: tuple[Steer, ...]) -> None:
+        # other words have begun without steering: passages of the old ones mean nothing there
+        if self._session.text.strip() == query.strip():
+            self._session.set_steer(before)
 
     # ---- out of the window ----------------------------------------------------------------
     def cite(self) -> None:
@@ -104,14 +113,9 @@ class Deeds(QObject):
         view = self._model.view
         if view is None or not view.documents:
             return
-        start = str(Path.home() / "results.csv")
-        found, kind = QFileDialog.getSaveFileName(parent, "Export results", start,
-                                                  ";;".join(words for words, _ in EXPORTS))
-        if not found:
+        target = ask_target(parent, "Export results", str(Path.home() / "results.csv"), EXPORTS)
+        if target is None:
             return
-        target = Path(found)
-        if target.suffix.lower() not in {suffix for _, suffix in EXPORTS}:
-            target = target.with_name(target.name + dict(EXPORTS).get(kind, ".csv"))
         try:
             job = self._commands.export_hits(self.chosen_view(view), target)
         except SbertDesktopError as error:

@@ -52,6 +52,7 @@ class Narrowing(QObject):
         bar.add_button.valueWanted.connect(self.write_value)
         bar.help_button.clicked.connect(self.show_language)
         self.chips.termRemoved.connect(self._remove_term)
+        self.chips.emptied.connect(lambda: head.query.edit.setFocus(Qt.FocusReason.OtherFocusReason))
         self.chips.steerRemoved.connect(self._remove_steer)
         session.steered.connect(self.show)
         self.chips.foldWanted.connect(lambda: self.set_folded(True))

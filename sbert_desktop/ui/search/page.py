@@ -13,6 +13,7 @@ from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import DocumentView, HitView, LibraryView, Marks, SearchView
 from sbert_desktop.domain import Failure
 from sbert_desktop.ui.bridge import Bridge
+from sbert_desktop.ui.doorbell import Letterbox
 from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.search.area import ResultArea, answer_words
 from sbert_desktop.ui.search.arrival import Arrival
@@ -56,7 +57,6 @@ class SearchPage(Panel):
     quotesWanted = Signal()
     saveWanted = Signal(object)  # Query
     modelWanted = Signal(str)
-    _settingChanged = Signal(str)  # settings tell in the thread that changed them
 
     def __init__(self, commands: Commands, bridge: Bridge, theme: Theme = theme, parent: QWidget | None = None,
                  inspector: PreviewInspector | None = None, can: Callable[[str], bool] = lambda command: True) -> None:
@@ -208,14 +208,8 @@ class SearchPage(Panel):
         self._preview.setInterval(60)
         self._preview.timeout.connect(self._show_preview)
         self._theme.themeChanged.connect(self._on_theme)
-        self._settingChanged.connect(self._on_setting)
-        self._commands.settings.subscribe(self._tell_setting)
-
-    def _tell_setting(self, key: str) -> None:
-        try:
-            self._settingChanged.emit(key)
-        except RuntimeError:
-            pass  # the page is gone; settings outlive it
+        self._letters = Letterbox(self, self._on_setting)
+        self._commands.settings.subscribe(self._letters.drop)  # in whatever thread; settings outlive the page
 
     def _take_keys(self) -> None:
         settings = self._commands.settings

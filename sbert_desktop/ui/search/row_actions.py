@@ -57,6 +57,7 @@ class RowActions:
         action.setObjectName(name)
         action.setShortcuts([QKeySequence(key) for key in keys])
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.setAutoRepeat(False)  # a key held down must not open thirty files, or judge to and fro
         action.triggered.connect(lambda _=False: slot())
         self._view.addAction(action)
         self._icons.append((action, icon))

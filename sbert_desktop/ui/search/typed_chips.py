@@ -53,6 +53,7 @@ class TypedChips(QObject):
     termRemoved = Signal(object)
     steerRemoved = Signal(object)
     foldWanted = Signal()
+    emptied = Signal()  # the last chip is gone, and with it the focus
 
     def __init__(self, bar: FilterBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -98,6 +99,8 @@ class TypedChips(QObject):
         left = self.chips()
         if at >= 0 and left:
             left[min(at, len(left) - 1)].setFocus(Qt.FocusReason.OtherFocusReason)
+        elif at >= 0:
+            self.emptied.emit()
 
     def _make(self, object_name: str, caption: str, value: str, deed: str) -> Chip:
         chip = Chip(caption, object_name=object_name, parent=self._bar)

@@ -300,3 +300,36 @@ def test_a_collection_that_is_not_there_is_the_reason_for_an_empty_list(
     assert page.stack.currentWidget() is page.stack.empty_words
     assert page.stack.empty_words.sentence.text() == note
     assert "No collection is called “tax”" in page.notes.full_text()
+
+
+def test_undo_of_steering_leaves_other_words_alone(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:
+    answer(qtbot, page)
+    page.list.choose(0)
+    page.list.row.more.trigger()
+    page.list.choose(1)
+    with qtbot.waitSignal(page.undoOffered) as offered:
+        page.list.row.less.trigger()
+    answer(qtbot, page, "other words")
+    offered.args[1]()  # the toast still stands
+    assert page.session.steer == ()
+    assert chips(page) == []
+    answer(qtbot, page)
+    page.list.choose(0)
+    with qtbot.waitSignal(page.undoOffered) as offered:
+        page.list.row.more.trigger()
+    offered.args[1]()
+    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    assert commands.searches()[-1].more == ()
+
+
+def test_the_last_chip_gives_the_focus_to_the_query_box(qtbot: QtBot, page: SearchPage) -> None:
+    answer(qtbot, page, "rent -car")
+    (chip,) = page.narrowing.chips.chips()
+    chip.setFocus()
+    QTest.keyClick(chip, Qt.Key.Key_Delete)
+    assert page.query.text() == "rent"
+    assert page.query.edit.hasFocus()
+    answer(qtbot, page, "rent -car")
+    page.list.setFocus()
+    page.narrowing.chips.chips()[0].cleared.emit()  # by the mouse, the focus stays where it is
+    assert page.list.hasFocus()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -233,3 +234,28 @@ def test_what_the_program_cannot_do_has_no_control(qtbot: QtBot, commands: FakeC
     assert plain.filters.add_button.isHidden()
     assert plain.inspector.why.relevant.isHidden()
     assert HOME  # the fakes' paths
+
+
+def test_a_key_held_down_does_its_deed_once(qtbot: QtBot, page: SearchPage) -> None:
+    answer(qtbot, page)
+    assert [action.objectName() for action in page.list.row_actions() if action.autoRepeat()] == []
+
+
+def test_nothing_is_steered_from_a_row_that_is_no_hit(qtbot: QtBot, page: SearchPage, monkeypatch) -> None:
+    answer(qtbot, page)
+    monkeypatch.setattr(page.list, "chosen", lambda: ())
+    with qtbot.assertNotEmitted(page.undoOffered):
+        page.list.row.more.trigger()
+    assert page.session.steer == ()
+
+
+def test_a_setting_changed_in_a_lane_reaches_the_page_on_the_gui_thread(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands, monkeypatch
+) -> None:
+    seen: list[threading.Thread] = []
+    monkeypatch.setattr(page.balance, "set_weight", lambda _weight: seen.append(threading.current_thread()))
+    thread = threading.Thread(target=commands.settings.set, args=("search.words_weight", 77))
+    thread.start()
+    thread.join()
+    qtbot.waitUntil(lambda: page.session.words_weight == 77)
+    assert seen == [threading.current_thread()]

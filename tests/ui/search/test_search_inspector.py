@@ -359,3 +359,22 @@ def test_a_document_that_was_not_searched_for_is_shown_without_mark_or_why(
     page.list.choose(1)
     qtbot.waitUntil(lambda: inspector.title.full_text() != "Will.pdf", timeout=3000)
     assert inspector.why.isVisible()
+
+
+def test_going_to_the_last_passage_by_key_leaves_the_focus_with_the_page(
+    qtbot: QtBot, page: SearchPage, inspector: PreviewInspector
+) -> None:
+    choose(qtbot, page)
+    qtbot.waitUntil(lambda: inspector.page_view.page() is not None)
+    inspector.next_hit.setFocus()
+    for _ in range(4):
+        if inspector.next_hit.hasFocus():
+            inspector.next_hit.click()
+    assert inspector.hit_label.text() == "Passage 3 of 3"
+    assert inspector.page_view.hasFocus()
+    inspector.previous_hit.setFocus()
+    for _ in range(4):
+        if inspector.previous_hit.hasFocus():
+            inspector.previous_hit.click()
+    assert inspector.hit_label.text() == "Passage 1 of 3"
+    assert inspector.page_view.hasFocus()
