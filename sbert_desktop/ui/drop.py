@@ -18,13 +18,14 @@ from PySide6.QtWidgets import QWidget
 
 from sbert_desktop.domain import display_path
 from sbert_desktop.ui import icons, words
+from sbert_desktop.ui.addresses import path_of
 from sbert_desktop.ui.theme import RADIUS, theme
 from sbert_desktop.ui.widgets import name
 
 
 def local_paths(data: QMimeData) -> tuple[Path, ...]:
     """Gives the local paths of a drag; addresses of other machines are left out."""
-    return tuple(Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile() and url.toLocalFile())
+    return tuple(path for path in map(path_of, data.urls()) if path is not None)
 
 
 class DropOverlay(QWidget):

@@ -20,12 +20,12 @@ from PySide6.QtCore import (
     QObject,
     QPersistentModelIndex,
     Qt,
-    QUrl,
     Signal,
 )
 
 from sbert_desktop.app.views import DocumentView, HitView, SearchView, Span
 from sbert_desktop.domain import ScoreKind, short_path
+from sbert_desktop.ui.addresses import address_of
 from sbert_desktop.ui.naming import file_words, member_words
 from sbert_desktop.ui.search.text import Snippet, make_snippet, one_line
 from sbert_desktop.ui.words import counted, day
@@ -337,7 +337,7 @@ class ResultModel(QAbstractListModel):
         """Gives the files of rows, each once, and the passages of the rows as text."""
         numbers = sorted({index.row() for index in indexes if self._rows[index.row()].document >= 0})
         data = QMimeData()
-        data.setUrls([QUrl.fromLocalFile(str(path))
+        data.setUrls([address_of(path)
                       for path in dict.fromkeys(self.document_at(number).path for number in numbers)])
         texts = [hit.text.strip() for hit in map(self.hit_at, numbers) if hit is not None]
         data.setText("\n\n".join(texts).encode("utf-8", "replace").decode("utf-8"))
