@@ -26,6 +26,8 @@ _FEWEST_SHARED, _SHARED, _HELD = 2, 0.2, 0.5
 
 With 30 % of its words changed here and there a text keeps a third of its runs of three.
 """
+_FEW_RUNS = 12
+"""Runs of a sketch that say nothing by not being shared."""
 _BANDS = 4
 """Smallest runs of a sketch by which documents of one form find each other."""
 _AT_ONCE = 4_000_000
@@ -249,6 +251,23 @@ def by_sketches(fingerprints: Sequence[Fingerprint | None]) -> DocumentPairs:
     names = np.array(numbers, np.int64)
     pairs = _best_partners(names[left[kept]], names[right[kept]], strength.astype(np.float32))
     return DocumentPairs(pairs.a, pairs.b, np.zeros(len(pairs), np.float32), pairs.cut)
+
+
+def may_share_words(fingerprints: Sequence[Fingerprint | None], a: Integers, b: Integers) -> NDArray[np.bool_]:
+    """Tells of pairs whether their sketches leave it open that they share most words, bool [m].
+
+    Where they do not, the texts need not be read: nearness by meaning is all that there is.
+    """
+    known = sorted({*a.tolist(), *b.tolist()})
+    place = {number: n for n, number in enumerate(known)}
+    sketches = [np.zeros(0, np.uint64) if (found := fingerprints[n]) is None else found.sketch for n in known]
+    left, right = (np.array([place[number] for number in side.tolist()], np.int64) for side in (a, b))
+    if not len(left):
+        return np.zeros(0, bool)
+    one, other, both = _Sketches(sketches).compare(left, right)
+    smaller, larger = np.minimum(one, other), np.maximum(one, other)
+    maybe: NDArray[np.bool_] = (smaller < _FEW_RUNS) | (both >= _SHARED / 2 * larger) | (both >= _HELD / 2 * smaller)
+    return maybe
 
 
 def _together(runs: NDArray[np.uint64], owner: Integers, size: int, fewest: int) -> Integers:

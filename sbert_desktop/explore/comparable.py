@@ -27,6 +27,8 @@ Numbers = NDArray[np.uint64]
 
 FINGERPRINT_VERSION = 1
 """Raised whenever the fingerprint of a text changes: those that were kept are made again."""
+FEWEST_WORDS = 8
+"""Words of a text; those with fewer are duplicates only when they are equal, word by word."""
 MOST_WORDS = 2_000_000
 """Words of a document that are compared one by one (a shelf of books); digests are made of all."""
 RUN = 5
@@ -56,7 +58,7 @@ _PART = rf"{_LETTER}{{1,12}}"
 _TOKENS = (
     # RE-2024-017, 2024-03-12, 12/2024: a number of a thing, or a day, is one word.
     rf"(?=(?:[^\W\d_]{{1,6}}+[-_/])*+[^\W\d_]{{0,6}}+\d){_PART}(?:[-_/]{_PART})+"
-    r"|(?:(?<![^\s(\[\"“‘„«'=:;,|€$£])[-−])?\d+(?:[.,:'’]\d+)*"
+    r"|(?:(?<![^\s(\[\"“‘„«'=:;,|€$£])-)?\d+(?:[.,:']\d+)*"
     rf"|{_LETTER}+(?:[{_MARKS}{_JOINED}]+{_LETTER}*)*"
     rf"|[{SIGNS}]"
     r"|[%‰°€$£¥\u2610-\u2612\u2713-\u2718\u2705\u274c\U0001f300-\U0001faff]"
@@ -67,6 +69,7 @@ _CODE_TOKEN = re.compile(_TOKENS + r"|[^\w\s]")
 _CODE = frozenset(("code",))
 """Formats in which every sign counts."""
 
+_PLAIN = str.maketrans("−’", "-'")
 _BROKEN = re.compile(r"(?<=[^\W\d_])[-\u2010][ \t]*\n[ \t]*(?=[^\W\d_])")
 _LISTED = re.compile(r"^[ \t]*\(?(\d{1,3})[.)](?=[ \t])", re.MULTILINE)
 _OF = r"(?:\s*(?:/|of|von|de|di|sur|av)\s*\d{1,4})?"
@@ -76,6 +79,8 @@ _PAGED = re.compile(rf"{_PAGE}(\d{{1,4}})\b{_OF}", re.IGNORECASE)
 _EDGE = 3
 """Blocks at the top and at the bottom of a page that may be furniture which extraction did not notice."""
 _LONGEST_EDGE = 120
+_LONGEST_SENTENCE = 1000
+"""Code points."""
 _END = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|\n\s*\n")
 _LINE = re.compile(r"\n+")
 _ABBREVIATED = re.compile(
@@ -205,6 +210,8 @@ class Comparable:
                 kept.append(codes[: MOST_WORDS - self.total])
             self.total += len(words)
             self.plain += len(plain)
+        if self.total < FEWEST_WORDS:  # "nowhere" and "now here"
+            whole.update(b"\0%d" % self.total)
         self.words: Numbers = np.concatenate(kept) if kept else np.zeros(0, np.uint64)
         self.text, self.letters = whole.digest(), letters.digest()
         self._runs: dict[int, tuple[Numbers, Numbers]] = {}
@@ -312,7 +319,7 @@ def mixed(words: Numbers, length: int) -> Numbers:
 
 
 def _tokens(text: str, format: str) -> list[str]:
-    folded = text.lower() if text.isascii() else text.casefold()
+    folded = text.lower() if text.isascii() else text.casefold().translate(_PLAIN)
     if not folded.isascii() and not unicodedata.is_normalized("NFC", folded):
         folded = unicodedata.normalize("NFC", folded)
     words: list[str] = (_CODE_TOKEN if format in _CODE else _TOKEN).findall(folded)
@@ -406,8 +413,15 @@ def _prose(text: str, low: int, high: int) -> Iterator[Span]:
 
 def _cut(text: str, low: int, high: int, cuts: Sequence[Span]) -> Iterator[Span]:
     at = low
-    for _, end in cuts:
-        yield at, end
+    for end in (*(end for _, end in cuts), high):
+        while end - at > _LONGEST_SENTENCE:  # no marks at all: it is cut somewhere, between words if there are any
+            middle = at + _LONGEST_SENTENCE // 2
+            part = max(
+                text.rfind("\n", middle, at + _LONGEST_SENTENCE), text.rfind(" ", middle, at + _LONGEST_SENTENCE)
+            )
+            part = part + 1 if part > 0 else at + _LONGEST_SENTENCE
+            yield at, part
+            at = part
+        if at < end:
+            yield at, end
         at = end
-    if at < high:
-        yield at, high

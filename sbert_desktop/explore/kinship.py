@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import numpy as np
+
 from sbert_desktop.cleanup import FLOOR, DuplicateKind, Relation
-from sbert_desktop.explore.candidates import MOST_PARTNERS, DocumentPairs, by_sketches
-from sbert_desktop.explore.comparable import Comparable, Fingerprint
+from sbert_desktop.explore.candidates import MOST_PARTNERS, DocumentPairs, by_sketches, may_share_words
+from sbert_desktop.explore.comparable import FEWEST_WORDS, Comparable, Fingerprint
 from sbert_desktop.explore.grouping import Kinship
-from sbert_desktop.explore.relations import FEWEST_PLAIN, FEWEST_WORDS, relate
+from sbert_desktop.explore.relations import FEWEST_PLAIN, relate
 
 FEWEST_RELATED = 4
 """Words of the shorter one of two related documents; "Thanks!" is like much."""
-_KEPT_WORDS = 3_000_000
-"""Words of texts that are kept at hand while pairs are compared (about 300 MB with their sentences)."""
+_KEPT_WORDS = 1_000_000
+"""Words of texts that are kept at hand while pairs are compared (about 200 MB with their sentences)."""
 
 Load = Callable[[int], Comparable | None]
 Pair = tuple[int, int]
@@ -38,13 +40,15 @@ def find_relations(
     Args:
         fingerprints: Of each document, None where no text is known; numbered in the order of their sha256.
         formats: Of each document.
-        load: Gives a document's text; None when it is gone. Asked for as few as possible, again now and then.
+        load: Gives a document's text; None when it is gone. Asked only for those that may share words, again now
+            and then.
         near: Pairs that are near by meaning, as :func:`candidates.by_passages` gives them.
         cosine: Gives the exact cosine of two documents of ``near``; else the one of ``near`` is taken.
         on_step: Told how many pairs of how many are compared; may raise to end it.
     """
     texts = _equal_texts(fingerprints)
-    pairs, cosines = _pairs(fingerprints, texts, near)
+    by_words, cosines = _pairs(fingerprints, texts, near)
+    pairs = sorted(by_words | cosines.keys())
     shelf = _Shelf(load)
     relations: list[Relation] = []
     for done, (a, b) in enumerate(pairs):
@@ -53,7 +57,8 @@ def find_relations(
         one, other = fingerprints[a], fingerprints[b]
         if one is None or other is None:
             continue
-        relation = _relation(a, b, shelf) if min(one.words, other.words) >= FEWEST_WORDS else None
+        long_enough = min(one.words, other.words) >= FEWEST_WORDS
+        relation = _relation(a, b, shelf) if long_enough and (a, b) in by_words else None
         if relation is None and (a, b) in cosines and min(one.words, other.words) >= FEWEST_RELATED:
             value = min(1.0, cosine(a, b) if cosine is not None else cosines[a, b])
             if value >= FLOOR:
@@ -74,22 +79,23 @@ def _equal_texts(fingerprints: Sequence[Fingerprint | None]) -> list[int]:
 
 def _pairs(
     fingerprints: Sequence[Fingerprint | None], texts: Sequence[int], near: DocumentPairs | None
-) -> tuple[list[Pair], dict[Pair, float]]:
-    """Gives the pairs of unlike texts to be compared, near ones side by side, and the cosines of some of them."""
-    found: set[Pair] = set()
-    cosines: dict[Pair, float] = {}
+) -> tuple[set[Pair], dict[Pair, float]]:
+    """Gives the pairs of unlike texts whose words are to be compared, and the cosines of those near by meaning."""
     firsts = [fingerprint if texts[number] == number else None for number, fingerprint in enumerate(fingerprints)]
-    for a, b in _of_forms(firsts):
-        found.add((a, b))
+    by_words = set(_of_forms(firsts))
     words = by_sketches([one if one is not None and one.words >= FEWEST_WORDS else None for one in firsts])
-    found.update(zip(words.a.tolist(), words.b.tolist(), strict=True))
+    by_words.update(zip(words.a.tolist(), words.b.tolist(), strict=True))
+    cosines: dict[Pair, float] = {}
     if near is not None:
         for a, b, value in zip(near.a.tolist(), near.b.tolist(), near.cosine.tolist(), strict=True):
             one, other = sorted((texts[a], texts[b]))
             if one >= 0 and one != other:
-                found.add((one, other))
                 cosines[one, other] = max(value, cosines.get((one, other), 0.0))
-    return sorted(found), cosines
+        pairs = list(cosines)
+        sides = np.array(pairs, np.int64).reshape(-1, 2)
+        maybe = may_share_words(fingerprints, sides[:, 0], sides[:, 1]).tolist()
+        by_words.update(pair for pair, is_open in zip(pairs, maybe, strict=True) if is_open)
+    return by_words, cosines
 
 
 def _of_forms(fingerprints: Iterable[Fingerprint | None]) -> Iterator[Pair]:

@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.cleanup import FLOOR, DuplicateKind
-from sbert_desktop.explore.comparable import RUN, Comparable, Numbers, Places, Span, coded, written
+from sbert_desktop.explore.comparable import FEWEST_WORDS, RUN, Comparable, Numbers, Places, Span, coded, written
 
-FEWEST_WORDS = 8
-"""Words of the shorter one; with fewer only equal texts are duplicates."""
 FEWEST_HELD = 20
 """Words of an excerpt; what is shorter (a greeting, a signature) lies in much."""
 HELD = 0.9

@@ -362,6 +362,27 @@ def test_related_is_claimed_only_where_the_words_say_nothing_stronger() -> None:
     assert (related.similarity, related.missing_a, related.missing_b) == (pytest.approx(0.9), -1, -1)
 
 
+def test_texts_that_share_no_words_are_not_read() -> None:
+    rng = random.Random(14)
+    words = vocabulary(rng, 3000)
+    read = [Comparable(prose(rng, words, 100)) for _ in range(40)]
+    read.append(Comparable(" ".join(read[0].listed()) + " and more"))
+    asked: list[int] = []
+
+    def load(number: int) -> Comparable:
+        asked.append(number)
+        return read[number]
+
+    a, b = (np.array(side) for side in zip(*itertools.combinations(range(41), 2), strict=True))
+    near = DocumentPairs(a, b, np.full(len(a), 0.9, np.float32))
+    made = find_relations([one.fingerprint() for one in read], ["txt"] * 41, load, near)
+    assert sorted(asked) == [0, 40]
+    assert made.relations == len(a)
+    found = made.between(0, 40)
+    assert found is not None
+    assert found.kind is NEAR
+
+
 def test_text_that_is_gone_is_in_no_relation() -> None:
     rng = random.Random(11)
     words = vocabulary(rng)
