@@ -19,7 +19,7 @@ from sbert_desktop.app.copies import Gathered, gather, is_signed
 from sbert_desktop.app.duplicate_views import DuplicatesView, GroupView, MemberView
 from sbert_desktop.app.session import Session
 from sbert_desktop.cleanup import FLOOR, NEVER_TICKED, Copy, DuplicateKind, DuplicateQuery, Relation, is_below
-from sbert_desktop.domain import ContentId, Filters, JobContext, Snapshot, display_path
+from sbert_desktop.domain import ContentId, Filters, JobContext, Mask, Snapshot, display_path
 from sbert_desktop.errors import LibraryError
 from sbert_desktop.explore.candidates import by_passages, document_cosine
 from sbert_desktop.explore.choosing import Choice, choose
@@ -326,16 +326,17 @@ def _chosen(session: Session, found: Found, query: DuplicateQuery) -> list[Copy]
     if query.filters:
         mask = session.snapshot().select(query.filters)
         if mask is not None:
-            copies = [
-                copy
-                for copy in copies
-                if (
-                    copy.content < len(mask) and bool(mask[copy.content])
-                    if copy.content
-                    else _passes_unread(copy, query.filters)
-                )
-            ]
+            copies = [copy for copy in copies if _passes(copy, mask, query.filters)]
     return list(copies)
+
+
+def _passes(copy: Copy, mask: Mask, filters: Filters) -> bool:
+    """Says of one copy whether it passes: its content does, and it lies where it should."""
+    if not copy.content:
+        return _passes_unread(copy, filters)
+    if copy.content >= len(mask) or not mask[copy.content]:
+        return False
+    return filters.folder is None or is_below(copy.path, (filters.folder,))
 
 
 def _passes_unread(copy: Copy, filters: Filters) -> bool:

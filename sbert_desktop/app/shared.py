@@ -56,9 +56,9 @@ def _shown(session: Session, group: PassageGroup, owners: np.ndarray) -> SharedP
     places = []
     for passage in ids:
         record = records.get(passage)
-        if record is not None and record.paths:
-            at = record.paths[0]
-            places.append((at.path, at.member, record.location.page, passage, record.text))
+        if record is not None:
+            page, text = record.location.page, record.text
+            places += [(at.path, at.member, page, passage, text) for at in record.paths]
     if len({(path, member) for path, member, *_ in places}) < 2:
         return None
     places.sort(key=lambda place: (str(place[0]).casefold(), place[1], place[3]))
