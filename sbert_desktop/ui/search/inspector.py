@@ -223,7 +223,7 @@ class PreviewInspector(Panel):
         if (self.next_hit.hasFocus() and number >= len(ids) - 1) or (self.previous_hit.hasFocus() and number <= 0):
             # a disabled button would hand the focus to whatever stands next: another press would do something else
             view = self.stack.currentWidget()
-            (self.hide_button if view is self.note else view).setFocus(Qt.FocusReason.OtherFocusReason)
+            (self.hide_button if view is None or view is self.note else view).setFocus(Qt.FocusReason.OtherFocusReason)
         self.tools.set_hits(number, len(ids))
         gone = document.state in ("gone", "offline")
         self.open_button.setEnabled(not gone)
