@@ -96,6 +96,7 @@ class DiffRow:
     """One aligned stretch of two texts: paragraphs side by side, ``None`` where one side has nothing.
 
     ``same``: nothing differs. Spans are code points of the side's own text: words that the other lacks.
+    ``moved``: one side only, and the other has the same words elsewhere.
     """
 
     left: str | None
@@ -106,6 +107,7 @@ class DiffRow:
     left_page: int | None = None
     right_page: int | None = None
     heading: bool = False
+    moved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
