@@ -21,6 +21,8 @@ from sbert_desktop.explore.kinship import find_relations
 from sbert_desktop.explore.twin_folders import equal_folders
 from tests.conftest import SHARED_DATA
 from tests.explore.made_snapshot import unit
+from tests.explore.test_relations import INVOICE, write_formats
+from tests.explore.test_relations import read as read_file
 
 NEAR, TEXT, FORMAT, RELATED, NUMBERS, BYTES, CONTAINED = (
     DuplicateKind.NEAR, DuplicateKind.TEXT, DuplicateKind.FORMAT, DuplicateKind.RELATED, DuplicateKind.NUMBERS,
@@ -409,6 +411,23 @@ def test_progress_is_told_and_may_end_it() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         find_relations([one.fingerprint() for one in read], ["txt"] * 4, read.__getitem__, on_step=stop)
+
+
+def test_one_text_in_five_formats_is_one_group(tmp_path: Path) -> None:
+    read = [read_file(path) for _, path in sorted(write_formats(tmp_path).items())]
+    read.append(
+        Comparable(read[0].format + " is a format of its own, and what is said here nobody else says anywhere.")
+    )
+    made = find_relations([one.fingerprint() for one in read], [one.format for one in read], read.__getitem__)
+    assert made.group([1] * 6) == [Group((0, 1, 2, 3, 4), FORMAT, 1.0)]
+
+
+def test_two_invoices_are_a_group_whose_numbers_differ() -> None:
+    other = INVOICE.replace("0117", "0231").replace("12 March", "3 September").replace("202.80", "1,014.00")
+    _, made = find({"a": INVOICE, "b": other})
+    groups = made.group([1, 1])
+    assert [(group.units, group.kind) for group in groups] == [((0, 1), NUMBERS)]
+    assert groups[0].lowest > 0.8
 
 
 # ---------------------------------------------------------------- known collections
