@@ -26,6 +26,16 @@ JobId = NewType("JobId", str)
 Vectors = NDArray[np.float32]  # [n, dimension], rows of unit length
 Mask = NDArray[np.bool_]
 
+EMOJI = (
+    "\u231a\u231b\u23e9-\u23f3\u2600-\u2604\u260e\u2614\u2615\u2618\u261d\u2620-\u26ff\u2702\u2705\u2708-\u270d\u2728\u2744"
+    "\u274c\u2753-\u2755\u2757\u2763\u2764\u2b50\U0001f1e6-\U0001f1ff\U0001f300-\U0001f3fa\U0001f400-\U0001f64f"
+    "\U0001f680-\U0001f6ff\U0001f7e0-\U0001f7eb\U0001f900-\U0001faff"
+)
+"""Pictures that are words to those who search, as ranges of a regular expression's class.
+
+Left out are skin tones, and what stands before the items of a list (ticks, stars, boxes, arrows).
+"""
+
 # ---------------------------------------------------------------- files and their text
 
 

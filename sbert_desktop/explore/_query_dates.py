@@ -16,6 +16,7 @@ _LONG_MONTHS = (
     "december",
 )  # fmt: skip
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SHORT_DAYS = {"tues": "tue", "thur": "thu", "thurs": "thu"}
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
 _UNITS = {"d": "day", "w": "week", "m": "month", "y": "year"}
 
@@ -33,6 +34,7 @@ _NAMED = re.compile(
 _AGO = re.compile(r"(\d{1,5}|[a-z]{1,5}) ?(d|w|m|y|days?|weeks?|months?|years?) ?(?:ago)?")
 _LAST_FEW = re.compile(r"(?:last|past|previous) (\d{1,5}|[a-z]{2,5}) (days?|weeks?|months?|years?)")
 _THIS = re.compile(r"(this|last|past|previous) (week|month|year)")
+_WHICH = re.compile(r"(this|last|past|previous) ([a-z]{3,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +111,47 @@ def _relative(words: str, today: date) -> Period | None:
 
 
 def _named(words: str, today: date) -> Period | None:
-    """Gives a weekday or a month by its English name; without a year, the one that has begun last."""
-    if words in _DAYS:
-        return _days(today - timedelta(days=(today.weekday() - _DAYS.index(words)) % 7), 1)
+    """Gives a weekday or a month by its English name; without a year, the one that has begun last.
+
+    ``last`` before it is the one before today, or before this month; ``this`` the one of this week or year.
+    """
+    if match := _WHICH.fullmatch(words):
+        return _which(match[2], today, this=match[1] == "this")
+    day_of_week = _weekday(words)
+    if day_of_week is not None:
+        return _days(today - timedelta(days=(today.weekday() - day_of_week) % 7), 1)
     match = _NAMED.fullmatch(words)
     if not match or (match[1] and match[3]):
         return None
-    name = match[2]
-    month = next((i for i in range(12) if name in (_MONTHS[i], _LONG_MONTHS[i]) or (name == "sept" and i == 8)), None)
+    month = _month_named(match[2])
     if month is None:
         return None
-    month += 1
     day = int(match[1] or match[3] or 0)
     year = int(match[4]) if match[4] else today.year
     if not match[4] and (month, day or 1) > (today.month, today.day):
         year -= 1
     return _days(date(year, month, day), 1) if day else _month(year, month)
+
+
+def _which(name: str, today: date, *, this: bool) -> Period | None:
+    day, month = _weekday(name), _month_named(name)
+    if day is not None:
+        back = today.weekday() - day if this else (today.weekday() - day - 1) % 7 + 1
+        return _days(today - timedelta(days=back), 1)
+    if month is not None:
+        return _month(today.year if this or month < today.month else today.year - 1, month)
+    return None
+
+
+def _weekday(name: str) -> int | None:
+    name = _SHORT_DAYS.get(name, name)
+    return next((number for number, day in enumerate(_DAYS) if name in (day, day[:3])), None)
+
+
+def _month_named(name: str) -> int | None:
+    """Gives a month's number, from 1, by its name or the first letters of it."""
+    name = "sep" if name == "sept" else name
+    return next((n + 1 for n in range(12) if name in (_MONTHS[n], _LONG_MONTHS[n])), None)
 
 
 def _count(text: str) -> int | None:

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from sbert_desktop.domain import Filters, Parsed, Term, TermKind
+from sbert_desktop.domain import EMOJI, Filters, Parsed, Term, TermKind
 from sbert_desktop.explore._query_fields import (
     ALIASES,
     UNSPLIT,
@@ -55,6 +55,7 @@ _BARE_PART = re.compile(f"[^{_GAP},，]++")
 _BARE_WHOLE = re.compile(f"(?:[^{_GAP},，]|[,，](?![{_GAP}{_MAYBE}{_ALWAYS}]|$))++")
 _COMMAS = re.compile("[,，]++")
 _FIELD = re.compile(rf"([^\W\d_]{{2,16}})[{_COLON}]")
+_EMOJI = re.compile(f"[{EMOJI}]")
 _TRAILING = ".;:!?)"
 _PUNCTUATION = re.compile(r"(?:[;:!?)]|(?<!\.)\.(?!\.)){1,4}$")  # of the sentence around a field; 2023.. is a range
 _NUMBER = re.compile(r"\d{1,3}(?:[.,]\d+)?(?:°?[CFK]?|%)[.,;:!?)]*")
@@ -185,7 +186,7 @@ def _names_something(content: str) -> bool:
 
 
 def _says_something(content: str) -> bool:
-    return any(ch.isalnum() for ch in content)
+    return any(ch.isalnum() for ch in content) or _EMOJI.search(content) is not None
 
 
 def _tell_of_no_field(text: str, body: int, notes: list[str]) -> None:

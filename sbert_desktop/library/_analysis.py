@@ -4,6 +4,7 @@ A plain word becomes its stem in the text's language (``walk``) and its folded f
 code or compound (``AB-12/7``, ``C++``, ``e-mail``) stays whole beside its parts; scripts without
 spaces become bigrams. A token that stands 2, 3 or 5 times in a passage is there again with a
 mark (``2~walk``, ``3~walk``): the table keeps no positions, so this is how it knows frequencies.
+A version number is there with its ``v`` and without it.
 
 The output must be a pure function of text and language: deleting from a contentless table means
 making the very same tokens again. Raise :data:`VERSION` with every change of the output; the
@@ -21,9 +22,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+from sbert_desktop.domain import EMOJI
 from sbert_desktop.library._function_words import function_words
 
-VERSION = 2
+VERSION = 3
 LONGEST = 64  # code points of a token; longer ones (base64, hashes in a row) are cut
 CACHE_WORDS = 150_000
 WORD_CHARS = "+#.-_/@:"  # ASCII punctuation that may stand inside a word
@@ -78,10 +80,17 @@ PER_SCRIPT = {"latin": 5, "none": 1}  # a query is stemmed in so many of the lib
 TOPICAL_LANGUAGES = 3  # function words of so many are left out: those of more would swallow words of the others
 
 # Scripts written without spaces, and Hangul, whose words carry their particles: cut into bigrams.
+# Emoji too, which stand in rows.
 _BIGRAM = (
     "\u0e01-\u0e4e\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-)
+) + EMOJI
+# Letters that Unicode does not take apart into a plain one and a mark. Source: Latin-1 Supplement and Latin
+# Extended-A of the Unicode character database; the last row: Hausa.
+_PLAIN_LETTERS = str.maketrans({
+    "æ": "ae", "œ": "oe", "þ": "th", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "ħ": "h", "ŧ": "t", "ŋ": "n",
+    "ĸ": "k", "ɓ": "b", "ɗ": "d", "ƙ": "k", "ƴ": "y",
+})  # fmt: skip
 
 
 class _Stemmer(Protocol):
@@ -131,9 +140,7 @@ class Analyzer:
     def whole(self, word: str) -> list[str]:
         """Gives the tokens of one word that stand for all of it."""
         word = _APOSTROPHE_S.sub("", word)
-        if _CONNECTED.search(word):
-            return [_token(fold(_APOSTROPHE.sub("", word)))]
-        return self._part(word)
+        return _wholes(word) if _CONNECTED.search(word) else self._part(word)
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Gives where the words of a text stand."""
@@ -147,8 +154,10 @@ class Analyzer:
         tokens = [token for part in parts for token in self._part(part)]
         if len(parts) > 1 and word.isalpha():  # one word in camel case: iPhone
             tokens = [*self._part(word), *tokens]
-        elif _CONNECTED.search(word):  # don't -> dont, O'Neill -> oneill, else as it stands
-            tokens.insert(0, _token(fold(_APOSTROPHE.sub("", word))))
+        elif _CONNECTED.search(word):
+            tokens = _wholes(word) + tokens
+            if len(parts) > 1 and _VERSION_NUMBER.match(word):  # v2.10 shares its 2 with 2.10
+                tokens.append(_token(fold(parts[0][1:])))
         return tuple(dict.fromkeys(token for token in tokens if token not in ("", EXACT)))
 
     def _part(self, part: str) -> list[str]:
@@ -370,7 +379,8 @@ def fold_text(text: str) -> str:
     if text.isascii():
         return text.lower()
     parts = _LIGHT_MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
-    return unicodedata.normalize("NFC", parts).casefold()
+    folded = unicodedata.normalize("NFC", parts).casefold()
+    return folded.translate(_PLAIN_LETTERS) if _UNDIVIDED.search(folded) else folded
 
 
 def is_bigram_script(char: str) -> bool:
@@ -381,13 +391,13 @@ def is_bigram_script(char: str) -> bool:
 def fold(word: str) -> str:
     """Folds case, compatibility forms and the marks of Latin, Greek, Cyrillic, Hebrew and Arabic.
 
-    Marks of other scripts carry vowels and stay. ``ß`` becomes ``ss``.
+    Marks of other scripts carry vowels and stay. ``ß`` becomes ``ss``, ``œ`` ``oe``, ``ł`` ``l``.
     """
     if word.isascii():
         return word.lower()
     parts = unicodedata.normalize("NFKD", word.casefold())
     kept = "".join(ch for ch in parts if not _is_light_mark(ch))
-    return unicodedata.normalize("NFC", kept).casefold()
+    return unicodedata.normalize("NFC", kept).casefold().translate(_PLAIN_LETTERS)
 
 
 def _is_light_mark(ch: str) -> bool:
@@ -395,6 +405,12 @@ def _is_light_mark(ch: str) -> bool:
     if 0x0300 <= code <= 0x036F or 0x0591 <= code <= 0x05C7:
         return True
     return 0x064B <= code <= 0x065F or code in (0x0640, 0x0670)
+
+
+def _wholes(word: str) -> list[str]:
+    """Gives the tokens of all of a compound: as it stands (``don't``: dont), a version number also without its v."""
+    whole = _token(fold(_APOSTROPHE.sub("", word)))
+    return [whole, whole[1:]] if _VERSION_NUMBER.match(word) else [whole]
 
 
 def _token(folded: str) -> str:
@@ -410,6 +426,8 @@ _CONNECTED = re.compile(r"[+#.\-_/@:'’]")
 _SPLIT = re.compile(r"[+#.\-_/@:'’]+")
 _PART = re.compile(r"[^+#.\-_/@:'’]+")
 _WHOLE = re.compile(r"[\d+#]")
+_VERSION_NUMBER = re.compile(r"[vV]\d+\.\d")
+_UNDIVIDED = re.compile("[" + "".join(map(chr, _PLAIN_LETTERS)) + "]")
 _LIGHT_MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0640\u0670]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

@@ -249,6 +249,19 @@ def test_fields_become_filters(text, filters):
         ("may", (2023, 5, 1), (2023, 6, 1)),  # the next one has not begun
         ("march", (2024, 3, 1), (2024, 4, 1)),
         ("monday", (2024, 3, 11), (2024, 3, 12)),
+        ('"last monday"', (2024, 3, 11), (2024, 3, 12)),
+        ('"last thursday"', (2024, 3, 7), (2024, 3, 8)),  # the one before today
+        ("past-friday", (2024, 3, 8), (2024, 3, 9)),
+        ('"this thursday"', (2024, 3, 14), (2024, 3, 15)),
+        ('"this monday"', (2024, 3, 11), (2024, 3, 12)),
+        ('"this sunday"', (2024, 3, 17), (2024, 3, 18)),
+        ("mon", (2024, 3, 11), (2024, 3, 12)),
+        ('"last thurs"', (2024, 3, 7), (2024, 3, 8)),
+        ('"last may"', (2023, 5, 1), (2023, 6, 1)),
+        ('"last march"', (2023, 3, 1), (2023, 4, 1)),  # this one is not over
+        ('"last february"', (2024, 2, 1), (2024, 3, 1)),
+        ('"this march"', (2024, 3, 1), (2024, 4, 1)),
+        ('"this may"', (2024, 5, 1), (2024, 6, 1)),
         ("today", (2024, 3, 14), (2024, 3, 15)),
         ("Yesterday", (2024, 3, 13), (2024, 3, 14)),
         ('"this week"', (2024, 3, 11), (2024, 3, 18)),
@@ -528,6 +541,13 @@ def test_signs_alone_leave_nothing_out_and_are_not_looked_for(sign):
     assert read(f"rain {sign}").words == "rain"
     parsed = read(sign)
     assert (parsed.words, parsed.phrases, parsed.excluded_phrases) == ("", (), ())
+
+
+def test_emoji_are_words():
+    assert read('"🎉"').phrases == ("🎉",)
+    assert read("-🎂 rain").excluded_words == ("🎂",)
+    assert read("🎉 party").words == "🎉 party"
+    assert read('rain "→"').phrases == ()
 
 
 def test_wide_figures_are_figures():

@@ -40,6 +40,25 @@ def tokens(text: str, language: str = "en") -> set[str]:
         ("हिन्दी भाषा", "हिन्दी"),
         ("Ελληνική Δημοκρατία", "ελληνικη"),
         ("e\u0301cole", "école"),
+        ("un «cœur» d'or", "coeur"),
+        ("the oeuvre of a painter", "Œuvre"),
+        ("a train to Łódź", "lodz"),
+        ("Lodz", "Łódź"),
+        ("IĞDIR", "ığdır"),
+        ("IĞDIR", "igdir"),
+        ("İstanbul", "istanbul"),
+        ("smørrebrød", "smorrebrod"),
+        ("Ægir, Þór og Guðrún", "aegir"),
+        ("Ægir, Þór og Guðrún", "Thor"),
+        ("Ægir, Þór og Guðrún", "gudrun"),
+        ("Đà Nẵng", "da nang"),
+        ("Ħaż-Żabbar", "haz"),
+        ("a party 🎉", "🎉"),
+        ("a party🎉", "party 🎉"),
+        ("thank you ❤\ufe0f", "❤"),
+        ("thank you ❤", "❤\ufe0f"),
+        ("well done 👍🏽", "👍"),
+        ("a parcel to 🇩🇪", "🇩🇪"),
     ],
 )
 def test_query_finds_the_word_in_the_text(text: str, query: str) -> None:
@@ -54,6 +73,36 @@ def test_query_finds_the_word_in_the_text(text: str, query: str) -> None:
 def test_other_words_share_no_whole_token(text: str, query: str) -> None:
     wanted = {token.text for token in query_tokens(query, ("en",)) if len(token.text) > 2}
     assert wanted.isdisjoint(tokens(text))
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "tr", "pl", "da", ""])
+@pytest.mark.parametrize("word", ["cœur", "Łódź", "IĞDIR", "Þór", "Đorđe", "GRØN", "ÆRØ", "ǽ", "ﬁn", "Straße"])
+def test_words_and_whole_texts_are_folded_alike(word: str, language: str) -> None:
+    folded = _analysis.fold(word)
+    assert folded.isascii()
+    assert _analysis.fold_text(f"a {word}\n") == f"a {folded}\n"
+    assert _analysis.fold(folded) == folded
+    held = tokens(word, language)
+    assert {token.text for token in query_tokens(folded, (language,))} & held
+    assert {token.text for token in query_tokens(word.upper(), (language,))} & held
+
+
+@pytest.mark.parametrize(("text", "query"), [("v2.10.3", "2.10.3"), ("2.10.3", "V2.10.3"), ("v2.10.3", "v2.10.3")])
+def test_a_version_number_is_found_whole_with_and_without_its_v(text: str, query: str) -> None:
+    wanted = {token.text: token.weight for token in query_tokens(query, ("en",))}
+    assert wanted["2.10.3"] == max(wanted.values())
+    assert "2.10.3" in tokens(text)
+    assert {token.text for token in _analysis.word_tokens(query, ("en",))} & tokens(text)
+
+
+def test_other_words_with_a_v_before_a_figure_stay_as_they_are() -> None:
+    assert tokens("V8") == {"v8"}
+    assert tokens("dev2.1") == {"dev2.1", "dev2", "1"}
+    assert tokens("AB-v2.1") == {"ab-v2.1", "ab", "=ab", "v2", "1"}
+
+
+def test_signs_before_items_of_a_list_are_no_words() -> None:
+    assert tokens("→ ✔ ➢ ☐ ★ ▪ • ✓") == set()
 
 
 def test_stems_follow_the_language_of_the_text() -> None:

@@ -108,6 +108,16 @@ def test_every_field_narrows(filled: Library, filters: dict[str, object], wanted
     assert names(filled, **filters) == sorted(wanted)
 
 
+def test_letters_that_do_not_decompose_are_folded_in_every_field(library: Library) -> None:
+    start(library, Path("/docs"))
+    put(library, "/docs/Œuvres/Łódź plan.txt", plain("one"))
+    put(library, "/docs/mail/a.eml", mail("Bjørn Đorđević <b@x.no>", "Şafak IŞIK", "Þing á Ísafirði"))
+    assert names(library, names=("lodz",)) == names(library, names=("ŁÓDŹ",)) == ["Łódź plan.txt"]
+    assert names(library, folders=("oeuvres",)) == ["Łódź plan.txt"]
+    assert names(library, senders=("bjorn",)) == names(library, senders=("DORDEVIC",)) == ["a.eml"]
+    assert names(library, recipients=("ışık",)) == names(library, subjects=("thing a isafirdi",)) == ["a.eml"]
+
+
 def test_a_collection_is_a_filter(filled: Library) -> None:
     content = put(filled, "/docs/extra.txt", plain("words of an extra"))
     sha = filled.sha256_of(content)

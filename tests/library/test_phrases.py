@@ -208,6 +208,31 @@ def test_characters_over_a_border_are_found(library: Library) -> None:
     assert found.passages.tolist() == passages_of(library, contents["one"])[:1]
 
 
+@pytest.mark.parametrize("many", [0, 10_000])
+def test_letters_that_do_not_decompose_and_emoji_are_found_in_phrases(
+    library: Library, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    monkeypatch.setattr(_phrases, "MANY_PASSAGES", many)
+    contents = fill(library, {
+        "a": ["un «cœur» d'or"], "b": ["od Łodzi do IĞDIR"], "c": ["great party 🎉🎂 tonight", "❤\ufe0f👍🏽"],
+        "d": ["🎂🎉"],
+    })  # fmt: skip
+    for phrase, found in (
+        ("coeur d'or", "a"), ("un CŒUR", "a"), ("lodzi do ığdır", "b"), ("🎉", "cd"), ("🎉🎂", "c"), ("🎉 🎂", "c"),
+        ("party 🎉", "c"), ("🎂 tonight", "c"), ("❤👍", "c"), ("❤\ufe0f", "c"), ("🎂🎉", "d"), ("🎉 tonight", ""),
+    ):  # fmt: skip
+        assert names(contents, hold(library, phrase)) == list(found), phrase
+    assert names(contents, hold(library, words=("🎂",))) == ["a", "b"]
+    assert names(contents, hold(library, words=("coeur", "🎉🎂"))) == ["b", "d"]
+
+
+def test_a_version_number_is_left_out_with_and_without_its_v(library: Library) -> None:
+    contents = fill(library, {"a": ["Version v2.10.3"], "b": ["Version 2.10.3"], "c": ["Version 2.10"]})
+    assert names(contents, hold(library, words=("2.10.3",))) == ["c"]
+    assert names(contents, hold(library, words=("v2.10.3",))) == ["c"]
+    assert names(contents, hold(library, "v2.10.3")) == ["a"], "a phrase is what stands there"
+
+
 def test_a_footer_does_not_break_a_phrase(library: Library) -> None:
     (folder,) = start(library, Path("/docs"))
     text, passages = document(["the last words of", "Page 12 of 30", "the first page"])

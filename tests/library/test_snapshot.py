@@ -398,3 +398,17 @@ def test_words_that_stand_everywhere_are_pruned_unless_nothing_remains(
     assert len(snapshot.keyword("everywhere nosuchword", None, 500)[0]) == 120
     text = "everywhere unique7"
     assert [text[a:b] for a, b in library.match_words("everywhere unique7", text)] == ["unique7"]
+
+
+@pytest.mark.parametrize("query", ["2.10.3", "v2.10.3", "V2.10.3"])
+@pytest.mark.parametrize("written", ["v2.10.3", "2.10.3"])
+def test_a_version_number_ranks_above_its_parts(library: Library, query: str, written: str) -> None:
+    (folder,) = start(library, Path("/docs"))
+    texts = (
+        f"Version {written} repairs the crash on start. Upgrade at once.",
+        "Version v2.10.4 adds a dark theme. Version v2.1.03 was withdrawn.",
+        "Version 2.10 brought printing.",
+    )
+    with library.writer() as writer:
+        contents = [put_text(writer, folder, Path(f"/docs/{n}.txt"), [text]) for n, text in enumerate(texts)]
+    assert library.snapshot("fake-1").keyword(query, None, 10)[2][0] == contents[0]
