@@ -58,6 +58,27 @@ class PairStore:
                 part = slice(at, at + _ROOM // 4)
                 self._add(a[part], b[part], cosine[part])
 
+    def sift(self, a: Rows, b: Rows, cosines: NDArray[np.float32], least: np.float32) -> NDArray[np.bool_]:
+        """Tells which of all pairs of some rows with others are worth adding, by what has come so far.
+
+        Args:
+            a: int32 [m].
+            b: int32 [n].
+            cosines: float32 [m, n].
+            least: Pairs below are none.
+
+        Returns:
+            Bool [m, n].
+        """
+        near = cosines >= least
+        bars = np.minimum(self._bars[a][:, None], self._bars[b][None, :])
+        keep: NDArray[np.bool_] = cosines >= np.minimum(bars, np.float32(self.whole))
+        keep &= near
+        gone = near ^ keep
+        self.left_out[a[gone.any(axis=1)]] = True
+        self.left_out[b[gone.any(axis=0)]] = True
+        return keep
+
     def finish(self) -> tuple[Rows, Rows, NDArray[np.float32]]:
         """Gives the pairs that stay, in no order. The store is empty afterwards."""
         with self._lock:

@@ -29,24 +29,28 @@ Rows = NDArray[np.int32]
 _WHOLE = 0.85
 """Cosine from which all pairs are kept; below, only the best of each passage (``_pair_store.most_per_row``)."""
 _TILE = 64
-"""Rows of a tile. 64 x 64 x 64 products are the most that OpenBLAS computes without its threads."""
-_TILE_PRODUCTS = 262_144
+"""Rows of a tile, and coordinates multiplied at a time: from a bit over 64 x 64 x 64 on OpenBLAS uses its threads.
+
+Source: GEMM_MULTITHREAD_THRESHOLD of OpenBLAS, 4 x 65,536 products.
+"""
 _CHUNK = 64
 """Tiles that are computed and looked through at a time: a megabyte, which stays in the cache."""
 _MOST_WORKERS = 8
 _SAMPLE = 2_048
-_HEADS = (8, 12, 16, 24, 32, 40, 48, 63)
-"""How many coordinates the first look may use."""
+_HEADS = (8, 12, 16, 24, 32, 40, 48, 63, 79, 95, 111, 127)
+"""How many coordinates the first look may use; the rest is one more."""
 _SECOND = 128
 """Coordinates of the second look."""
 _MARGIN = 1e-5
 """Bounds and float32 products may be this much too low."""
 _DENSE = _TILE * _TILE // 12
 """From so many pairs of a tile on, computing the whole tile is cheaper than fetching the pairs' rows."""
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+"""Odd, its bits in no order: spreads the bits of a number. Source: 2 to the 64th over the golden ratio."""
 _FETCH = 8_192
 """Pairs whose rows are fetched at a time."""
 # Nanoseconds per pair on one core: a look's fixed part, each coordinate of it, a pair that it leaves over.
-_FIXED, _COORDINATE, _LEFT_OVER = 1.1, 0.03, 120.0
+_FIXED, _COORDINATE, _LEFT_OVER = 1.1, 0.03, 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class NearPairs:
         b: int32 [m].
         cosine: float32 [m], at least ``floor``.
         same: int32 [rows]: the first live row with the same vector, itself where there is none before it; -1 if dead.
+        marks: uint64 [rows]: a number for the vector of each live row, by which a later run knows it again.
         left_out: Bool [rows]: rows of which pairs below ``whole`` were left out.
         floor: What was asked for.
         whole: Cosine from which all pairs are there, at least ``floor``.
@@ -69,6 +74,7 @@ class NearPairs:
     b: Rows
     cosine: NDArray[np.float32]
     same: Rows
+    marks: NDArray[np.uint64]
     left_out: Mask
     floor: float
     whole: float
@@ -90,7 +96,7 @@ class NearPairs:
         keep = self.cosine >= np.float32(cosine)
         whole = max(cosine, self.whole)
         left_out = self.left_out if cosine < self.whole else np.zeros_like(self.left_out)
-        return NearPairs(self.a[keep], self.b[keep], self.cosine[keep], self.same, left_out, cosine, whole)
+        return NearPairs(self.a[keep], self.b[keep], self.cosine[keep], self.same, self.marks, left_out, cosine, whole)
 
 
 def near_pairs(
@@ -112,19 +118,19 @@ def near_pairs(
         alive: Bool [rows].
         floor: Least cosine, above 0.
         context: Asked per strip of 64 rows; hears the progress in rows.
-        known: An earlier result over the first rows of the same vectors, with the same or a lower floor. Rows may have
-            died since and others come after them; only what is new is compared. The result is that of a full run.
+        known: An earlier result with the same or a lower floor. Rows are known again by their vectors, wherever they
+            stand now; only those that were not there are compared. The result is that of a full run.
         workers: Threads; as many as there are cores by default, at most 8.
 
     Raises:
         Cancelled: Through ``context``.
     """
-    same = _first_equal(vectors, alive)
+    same, marks = _first_equal(vectors, alive)
     rows = np.flatnonzero(same == np.arange(len(same))).astype(np.int32)
     store = PairStore(len(same), floor, max(floor, _WHOLE))
     fresh = rows
-    if known is not None and known.floor <= floor and known.rows <= len(same):
-        fresh = _take_over(known, same, rows, store)
+    if known is not None and known.floor <= floor:
+        fresh = _take_over(known, marks, rows, store)
     if len(fresh):
         old = rows[~np.isin(rows, fresh, assume_unique=True)]
         search = _Search(vectors, np.concatenate([fresh, old]), len(fresh), floor, store)
@@ -139,7 +145,7 @@ def near_pairs(
     keep = cosine >= np.float32(floor)
     a, b, cosine = a[keep], b[keep], np.minimum(cosine[keep], np.float32(1))
     order = np.argsort((a.astype(np.int64) << 32) | b)
-    return NearPairs(a[order], b[order], cosine[order], same, store.left_out, floor, store.whole)
+    return NearPairs(a[order], b[order], cosine[order], same, marks, store.left_out, floor, store.whole)
 
 
 def _products(vectors: Vectors, a: Rows, b: Rows) -> NDArray[np.float32]:
@@ -147,18 +153,19 @@ def _products(vectors: Vectors, a: Rows, b: Rows) -> NDArray[np.float32]:
     return cast("NDArray[np.float32]", np.einsum("ij,ij->i", vectors[a], vectors[b]))
 
 
-def _first_equal(vectors: Vectors, alive: Mask) -> Rows:
-    """Gives the first live row with the same vector as each, int32 [rows], -1 for dead rows."""
+def _first_equal(vectors: Vectors, alive: Mask) -> tuple[Rows, NDArray[np.uint64]]:
+    """Gives the first live row with the same vector as each, int32 [rows], -1 for dead rows; and the marks."""
     same = np.full(len(alive), -1, np.int32)
+    marks = np.zeros(len(alive), np.uint64)
     live = np.flatnonzero(alive)
     if not len(live):
-        return same
+        return same, marks
     factors = np.random.default_rng(17).integers(1, 2**63, vectors.shape[1], dtype=np.uint64) | np.uint64(1)
-    marks = np.empty(len(live), np.uint64)
     for at in range(0, len(live), 4096):
-        bits = np.ascontiguousarray(vectors[live[at : at + 4096]], np.float32).view(np.uint32).astype(np.uint64)
-        marks[at : at + 4096] = (bits * factors).sum(axis=1, dtype=np.uint64)
-    _, first, which = np.unique(marks, return_index=True, return_inverse=True)
+        bits = np.ascontiguousarray(vectors[live[at : at + 4096]], np.float32).view(np.uint32) * _MIX
+        bits ^= bits >> np.uint64(32)
+        marks[live[at : at + 4096]] = (bits * factors).sum(axis=1, dtype=np.uint64)
+    _, first, which = np.unique(marks[live], return_index=True, return_inverse=True)
     head = live[first[which]]
     twins = np.flatnonzero(head != live)
     for at in range(0, len(twins), 4096):  # two vectors may have one mark by chance
@@ -166,32 +173,42 @@ def _first_equal(vectors: Vectors, alive: Mask) -> Rows:
         differ = (vectors[live[part]] != vectors[head[part]]).any(axis=1)
         head[part[differ]] = live[part[differ]]
     same[live] = head
-    return same
+    return same, marks
 
 
-def _take_over(known: NearPairs, same: Rows, rows: Rows, store: PairStore) -> Rows:
+def _take_over(known: NearPairs, marks: NDArray[np.uint64], rows: Rows, store: PairStore) -> Rows:
     """Puts the pairs that an earlier run found into the store; gives the rows that are to be compared with all."""
-    was = np.flatnonzero((known.same >= 0) & (same[: known.rows] >= 0))
-    moved = np.full(known.rows, -1, np.int32)  # by first row then: first row now
-    moved[known.same[was]] = same[was]
+    moved = _moved(known, marks, rows)
     a, b = moved[known.a], moved[known.b]
     there = (a >= 0) & (b >= 0)
-    again = np.zeros(len(same), bool)  # a row that lost a pair may have room for one that was left out
+    again = np.zeros(len(marks), bool)  # a row that lost a pair may have room for one that was left out
     if known.left_out.any():
         if not there.all() and known.whole > max(known.floor, _WHOLE):
             return rows
-        for ours, others in ((a, b), (b, a)):
-            lost = known.left_out[known.a if ours is a else known.b] & (ours >= 0) & (others < 0)
+        for before, ours, others in ((known.a, a, b), (known.b, b, a)):
+            lost = known.left_out[before] & (ours >= 0) & (others < 0)
             again[ours[lost]] = True
-    seen = np.zeros(len(same), bool)
-    seen[moved[moved >= 0]] = True
-    seen &= ~again
-    was_cut = np.flatnonzero(known.left_out & (moved >= 0))
-    store.left_out[moved[was_cut]] = ~again[moved[was_cut]]
-    there &= (known.cosine >= np.float32(store.floor)) & ~again[np.maximum(a, 0)] & ~again[np.maximum(b, 0)]
+    was_cut = moved[np.flatnonzero(known.left_out & (moved >= 0))]
+    store.left_out[was_cut] = ~again[was_cut]
+    there &= known.cosine >= np.float32(store.floor)
+    there[there] = ~again[a[there]] & ~again[b[there]]
     a, b = a[there], b[there]
     store.add(np.minimum(a, b), np.maximum(a, b), known.cosine[there])
-    return rows[~seen[rows]]
+    seen = np.zeros(len(marks), bool)
+    seen[moved[moved >= 0]] = True
+    return rows[~seen[rows] | again[rows]]
+
+
+def _moved(known: NearPairs, marks: NDArray[np.uint64], rows: Rows) -> Rows:
+    """Gives where each row that stood for others or itself stands now, int32 [rows then], -1 where it is gone."""
+    moved = np.full(known.rows, -1, np.int32)
+    then = np.flatnonzero(known.same == np.arange(known.rows))
+    now, first, count = np.unique(marks[rows], return_index=True, return_counts=True)
+    before, place, count_then = np.unique(known.marks[then], return_index=True, return_counts=True)
+    _, at_now, at_then = np.intersect1d(now, before, assume_unique=True, return_indices=True)
+    sure = (count[at_now] == 1) & (count_then[at_then] == 1)
+    moved[then[place[at_then[sure]]]] = rows[first[at_now[sure]]]
+    return moved
 
 
 class _Search:
@@ -257,17 +274,21 @@ class _Search:
 
     def _strip(self, strip: int) -> None:
         """Compares the 64 rows of one tile with those of this tile and of all after it."""
-        left = np.ascontiguousarray(self._heads[strip].T)
-        most = max(1, min(_TILE, _TILE_PRODUCTS // (_TILE * left.shape[1])))
+        left = self._heads[strip].T
+        parts = [slice(at, at + _TILE) for at in range(0, left.shape[1], _TILE)]
+        lefts = [np.ascontiguousarray(left[:, part]) for part in parts]
         out = np.empty((_CHUNK, _TILE, _TILE), np.float32)
+        more = np.empty_like(out) if len(parts) > 1 else out
         over = np.empty((_CHUNK, _TILE, _TILE), np.bool_)
         for first in range(strip, len(self._heads), _CHUNK):
             if self._stop.is_set():
                 return
             right = self._heads[first : first + _CHUNK]
             count = len(right)
-            for low in range(0, _TILE, most):
-                np.matmul(left[low : low + most], right, out=out[:count, low : low + most])
+            np.matmul(lefts[0], right[:, parts[0]], out=out[:count])
+            for ours, part in zip(lefts[1:], parts[1:], strict=True):
+                np.matmul(ours, right[:, part], out=more[:count])
+                out[:count] += more[:count]
             np.greater_equal(out[:count], self._bar, out=over[:count])
             found = np.flatnonzero(over[:count])
             if len(found):
@@ -299,9 +320,10 @@ class _Search:
         cosines = np.zeros((len(ours), len(theirs)), np.float32)
         for at in range(0, ours.shape[1], _TILE):
             cosines += ours[:, at : at + _TILE] @ theirs[:, at : at + _TILE].T
-        a, b = np.nonzero(cosines >= self._bar)
+        low, high = slice(strip * _TILE, (strip + 1) * _TILE), slice(tile * _TILE, (tile + 1) * _TILE)
+        a, b = np.nonzero(self._store.sift(self._rows[low], self._rows[high], cosines, self._bar))
         values = cosines[a, b]
-        a, b = a + strip * _TILE, b + tile * _TILE
+        a, b = a + low.start, b + high.start
         keep = (b > a) & (a < self._fresh)
         self._keep(a[keep], b[keep], values[keep])
 

@@ -237,6 +237,19 @@ def test_a_first_row_that_died_leaves_its_pairs_to_its_twin(rng):
     assert as_set(joined) == as_set(full)
 
 
+def test_rows_are_known_again_wherever_they_stand(rng):
+    """The library was compacted or another one was opened: numbers say nothing."""
+    vectors = made(rng, 700)
+    known = near_pairs(vectors, np.ones(700, bool), floor=0.7)
+    other = np.concatenate([made(rng, 30), vectors[rng.permutation(700)[:400]]])
+    alive = np.ones(430, bool)
+    full, job = near_pairs(other, alive, floor=0.7), Job()
+    joined = near_pairs(other, alive, floor=0.7, known=known, context=job)
+    assert as_set(joined) == as_set(full)
+    np.testing.assert_array_equal(joined.cosine, full.cosine)
+    assert job.told[-1] == (30, 30)
+
+
 def test_rows_that_lost_a_pair_get_back_one_that_was_left_out(rng):
     core = unit(rng.standard_normal((1, 200)))
     vectors = unit(core + 0.5 * unit(rng.standard_normal((500, 200))))
@@ -352,18 +365,21 @@ def test_a_paragraph_that_one_document_repeats_is_not_shared():
 # ---------------------------------------------------------------- real sentences
 
 
+@pytest.mark.slow
 @pytest.mark.model
+@pytest.mark.timeout(300)
 @pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="needs ../shared/data")
 def test_the_pairs_are_those_of_paraphrase_mining(tmp_path):
-    """2,000 real sentences: the same pairs with the same scores, where paraphrase mining leaves none out."""
+    """1,200 real sentences: the same pairs with the same scores, where paraphrase mining leaves none out."""
     with (SHARED_DATA / "pairs" / "mrpc_val.csv").open(encoding="utf-8", newline="") as lines:
-        texts = [text for row in csv.DictReader(lines) for text in list(row.values())[:2]]
+        texts = [text for row in csv.DictReader(lines) for text in list(row.values())[:2]][:600]
     with (SHARED_DATA / "clustering" / "banking77_train.csv").open(encoding="utf-8", newline="") as lines:
-        texts += [next(iter(row.values())) for row in csv.DictReader(lines)][:1_000]
+        texts += [next(iter(row.values())) for row in csv.DictReader(lines)][:600]
     (tmp_path / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
     vectors, mined = paraphrases(tmp_path, 0.75)
     pairs = near_pairs(vectors, np.ones(len(vectors), bool), floor=0.75)
-    assert len(mined) > 1_000
+    assert len(mined) > 500
+    assert np.bincount(np.array(list(mined)).ravel()).max() < 200
     assert as_set(pairs) == set(mined)
     for a, b, cosine in zip(pairs.a.tolist(), pairs.b.tolist(), pairs.cosine.tolist(), strict=True):
         assert mined[a, b] == pytest.approx(cosine, abs=2e-6)
@@ -380,7 +396,7 @@ folder = Path(sys.argv[1])
 model = SentenceTransformer(str(default_model_dir()), device="cpu")
 vectors = model.encode(json.loads((folder / "texts.json").read_text()), normalize_embeddings=True)
 np.save(folder / "vectors.npy", vectors)
-mined = paraphrase_mining_embeddings(torch.from_numpy(vectors), top_k=len(vectors) - 1, max_pairs=10_000_000)
+mined = paraphrase_mining_embeddings(torch.from_numpy(vectors), top_k=200, max_pairs=10_000_000)
 mined = [(i, j, score) for score, i, j in mined if score >= float(sys.argv[2])]
 (folder / "mined.json").write_text(json.dumps(mined))
 """
@@ -394,7 +410,7 @@ def paraphrases(folder, threshold):
 
     subprocess.run(
         [sys.executable, "-c", MINE, str(folder), str(threshold)],
-        check=True, timeout=110, env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=True, timeout=280, env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     mined = json.loads((folder / "mined.json").read_text(encoding="utf-8"))
     return np.load(folder / "vectors.npy"), {(min(i, j), max(i, j)): score for i, j, score in mined}
