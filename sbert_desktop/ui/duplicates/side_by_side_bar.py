@@ -1,0 +1,203 @@
+"""What stands over two documents that are compared: which two, how, what differs, and each one's heading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
+
+from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import (
+    CheckBox,
+    ComboBox,
+    ElidedLabel,
+    IconButton,
+    Label,
+    Line,
+    Panel,
+    Segmented,
+    Tag,
+    name,
+)
+
+MODES = (("text", "Text"), ("pages", "Pages"), ("facts", "Facts"))
+HEIGHT = 44
+
+
+class CompareBar(Panel):
+    """The bar: pair, mode, count, steps, "Only differences". It breaks into two rows where one has no room."""
+
+    pairChosen = Signal(int)  # place in what set_pairs gave
+    modeChosen = Signal(str)
+    stepWanted = Signal(int)
+    onlyChanged = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("surface", lines="bottom", parent=parent)
+        name(self, "compare_bar", "Compare")
+        self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._box.setContentsMargins(16, 0, 16, 0)
+        self._box.setSpacing(0)
+        self.first, self.second = QWidget(self), QWidget(self)
+        self._box.addWidget(self.first)
+        self._box.addWidget(self.second)
+        self._fill_first()
+        self._fill_second()
+        self._fit()
+        theme.themeChanged.connect(self._fit)
+
+    def _fill_first(self) -> None:
+        row = QHBoxLayout(self.first)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        self.caption = Label("Compare", role="strong", object_name="compare_caption")
+        self.pair = ComboBox(object_name="compare_pair", accessible="Which two are compared")
+        self.pair.activated.connect(self.pairChosen)
+        self.pair.hide()
+        self.mode = Segmented(MODES, object_name="compare_mode", accessible="Compare")
+        self.mode.set_value("text")
+        self.mode.changed.connect(self.modeChosen)
+        for widget in (self.caption, self.pair, self.mode):
+            row.addWidget(widget)
+        row.addStretch(1)
+
+    def _fill_second(self) -> None:
+        row = QHBoxLayout(self.second)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self.count = ElidedLabel(role="meta", tone="muted", object_name="compare_count")
+        self.place = Label("", role="meta", tone="muted", object_name="compare_place")
+        self.previous = IconButton("up", "Previous difference", object_name="compare_previous", shortcut="Shift+F7")
+        self.next = IconButton("down", "Next difference", object_name="compare_next", shortcut="F7")
+        self.previous.clicked.connect(lambda: self.stepWanted.emit(-1))
+        self.next.clicked.connect(lambda: self.stepWanted.emit(1))
+        self.only = CheckBox("Only differences", object_name="compare_only")
+        self.only.setChecked(True)
+        self.only.toggled.connect(self.onlyChanged)
+        row.addWidget(self.count, 1)
+        for widget in (self.place, self.previous, self.next, self.only):
+            row.addWidget(widget)
+
+    def set_pairs(self, texts: Sequence[str], chosen: int) -> None:
+        """Offers pairs of documents; a group of two has nothing to choose."""
+        if [self.pair.itemText(number) for number in range(self.pair.count())] != list(texts):
+            self.pair.clear()
+            self.pair.addItems(list(texts))
+        self.pair.setCurrentIndex(chosen)
+        self.pair.setVisible(len(texts) > 1)
+        self._break()
+
+    def set_pages_offered(self, offered: bool) -> None:
+        """Shows the segment "Pages" only where there are any."""
+        segment = self.mode.findChild(QWidget, "compare_mode_pages")
+        if segment is not None:
+            segment.setVisible(offered)
+        self._break()
+
+    def show_count(self, text: str) -> None:
+        """Says what differs."""
+        self.count.set_full_text(text)
+        self._break()
+
+    def show_steps(self, number: int, total: int, *, shown: bool, only: bool = False) -> None:
+        """Shows which difference is current, or takes the steps away; ``only``: with "Only differences"."""
+        for widget in (self.place, self.previous, self.next):
+            widget.setVisible(shown)
+        self.only.setVisible(only)
+        self.place.setText(f"{number} of {total}" if number else f"{total} in all" if total else "")
+        for button in (self.previous, self.next):
+            button.setEnabled(total > 0)
+        self._break()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Breaks into two rows or joins them."""
+        super().resizeEvent(event)
+        self._break()
+
+    def _fit(self) -> None:
+        self._break()
+
+    def _break(self) -> None:
+        wanted = self.first.sizeHint().width() + 12 + self.second.minimumSizeHint().width() + 150 + 32
+        wide = self.width() >= wanted
+        ways = QBoxLayout.Direction
+        self._box.setDirection(ways.LeftToRight if wide else ways.TopToBottom)
+        self._box.setSpacing(12 if wide else 0)
+        self._box.setStretch(0, 0)
+        self._box.setStretch(1, 1)
+        one = theme.height(HEIGHT, padding=24)
+        self.first.setFixedHeight(one - 1 if wide else one - 4)
+        self.second.setFixedHeight(one - 1 if wide else one - 8)
+        self.setFixedHeight(one if wide else 2 * one - 11)
+
+
+class Heading(Panel):
+    """The heading of one side: its mark, folder and name, what becomes of it and which page is shown."""
+
+    def __init__(self, side: str, parent: QWidget | None = None) -> None:
+        super().__init__("surface", lines="bottom", parent=parent)
+        name(self, f"compare_{side}", "")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 0, 16, 0)
+        row.setSpacing(8)
+        self.tag = Tag("A", object_name=f"compare_{side}_mark")
+        self.title = ElidedLabel(role="medium", object_name=f"compare_{side}_name")
+        self.note = Label("", role="meta", tone="muted", object_name=f"compare_{side}_note")
+        row.addWidget(self.tag)
+        row.addWidget(self.title, 1)
+        row.addWidget(self.note)
+        self._fate, self._page = "", ""
+        self._fit()
+        theme.themeChanged.connect(self._fit)
+
+    def _fit(self) -> None:
+        self.setFixedHeight(theme.height(37, padding=16))
+
+    def show_document(self, mark: str, title: str, tip: str, fate: str) -> None:
+        """Names the document of this side."""
+        self.tag.set_text(mark)
+        self.title.set_full_text(title)
+        self.title.setAccessibleDescription(tip)
+        self.setAccessibleName(f"{mark}: {title}")
+        self._page = ""
+        self.show_fate(fate)
+
+    def show_fate(self, fate: str) -> None:
+        """Says what becomes of it."""
+        self._fate = fate
+        self._say()
+
+    def show_page(self, page: int | None) -> None:
+        """Says which page is at the top."""
+        self._page = f"p. {page}" if page is not None else ""
+        self._say()
+
+    def _say(self) -> None:
+        self.note.setText(", ".join(part for part in (self._fate, self._page) if part))
+
+
+class Headings(QWidget):
+    """Both headings with the centre line between them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        name(self, "compare_headings", "Compared documents")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        self.left, self.right = Heading("left", self), Heading("right", self)
+        self._line = Line(vertical=True, parent=self)
+        row.addWidget(self.left, 1)
+        row.addWidget(self._line)
+        row.addWidget(self.right, 1)
+
+    def __iter__(self):  # type: ignore[no-untyped-def]
+        return iter((self.left, self.right))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keeps the line in the middle, where the text's line stands."""
+        super().resizeEvent(event)
+        half = self.width() // 2
+        self.left.setFixedWidth(half)
