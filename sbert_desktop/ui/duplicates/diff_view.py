@@ -150,6 +150,7 @@ class DiffView(KeyboardFocus, QAbstractItemView):
         self._dirty = False
         self._anchor = (0, 0)  # topmost line, and how much of it is above the edge
         self._fitting = False
+        self._fresh = True  # nobody has moved yet
         self._cells: OrderedDict[tuple[int, int], CellText] = OrderedDict()
         self._differing: list[int] = []  # numbers of rows
         self._pages: tuple[int | None, int | None] = (None, None)
@@ -185,12 +186,22 @@ class DiffView(KeyboardFocus, QAbstractItemView):
         self._model.names = names
         self._opened.clear()
         self._differing = [number for number, row in enumerate(rows) if not row.same]
+        self._anchor = (0, 0)
         self._refold(None)
-        self.verticalScrollBar().setValue(0)
+        self._place_first()
+        self._tell_place()
+
+    def _place_first(self) -> None:
+        """Shows the beginning, or as far down as the first difference can be seen; until the person moves."""
         first = self._line_of(self._differing[0]) if self._differing else 0
+        self._fresh = False
+        self.verticalScrollBar().setValue(0)
         if self._model.lines:
             self.setCurrentIndex(self._model.index(first, 0))
-        self._tell_place()
+            if self._offset(first) + self._heights[first] > self.viewport().height():
+                above = first - 1 if first and self._model.lines[first - 1].first >= 0 else first
+                self.scrollTo(self._model.index(above, 0), QAbstractItemView.ScrollHint.PositionAtTop)
+        self._fresh = True
 
     def set_names(self, names: tuple[str, str]) -> None:
         """Changes the marks of the two documents."""
@@ -274,7 +285,7 @@ class DiffView(KeyboardFocus, QAbstractItemView):
         self._cells.clear()
         font = theme.font("body")
         wide = max(3.0, QFontMetricsF(font).averageCharWidth())
-        fitting, line = max(1.0, self._text_width() / wide), theme.line("body", 20)
+        fitting, line = max(1.0, self._text_width(1) / wide), theme.line("body", 20)
         self._heights = [self._estimated(number, fitting, line) for number in range(len(self._model.lines))]
         self._exact = [one.gap for one in self._model.lines]
         self._measured = 0
@@ -292,8 +303,13 @@ class DiffView(KeyboardFocus, QAbstractItemView):
         longest = max(len(row.left or ""), len(row.right or ""))
         return math.ceil(max(1, longest / fitting)) * line + 2 * ROW
 
-    def _text_width(self) -> int:
-        return max(60, self.viewport().width() // 2 - 2 * SIDE)
+    def _middle(self) -> int:
+        """Gives where the line between the sides stands: the middle of the whole, where the headings part."""
+        return self.width() // 2
+
+    def _text_width(self, side: int) -> int:
+        middle = self._middle()
+        return max(60, (middle if side == 0 else self.viewport().width() - middle) - 2 * SIDE)
 
     def _measure(self, number: int) -> bool:
         """Makes the height of a line exact; True when it was another."""
@@ -335,7 +351,7 @@ class DiffView(KeyboardFocus, QAbstractItemView):
         if text is None:
             return None
         heading = line.first >= 0 and self._rows[line.first].heading
-        cell = CellText(text, marks, theme.font("strong" if heading else "body"), self._text_width(),
+        cell = CellText(text, marks, theme.font("strong" if heading else "body"), self._text_width(side),
                         theme.line("body", 20))
         self._cells[key] = cell
         if len(self._cells) > KEPT:
@@ -435,7 +451,7 @@ class DiffView(KeyboardFocus, QAbstractItemView):
         line = self._model.lines[number]
         if line.gap or line.first < 0:
             return QRect(0, top, width, self._heights[number])
-        middle = width // 2
+        middle = self._middle()
         left, right = (0, middle) if index.column() == 0 else (middle, width)
         return QRect(left, top, right - left, self._heights[number])
 
@@ -444,7 +460,7 @@ class DiffView(KeyboardFocus, QAbstractItemView):
         y = point.y() + self.verticalScrollBar().value()
         if not self._heights or y < TOP or y >= self._offsets()[-1]:
             return QModelIndex()
-        return self._model.index(self._line_at(y), 0 if point.x() < self.viewport().width() // 2 else 1)
+        return self._model.index(self._line_at(y), 0 if point.x() < self._middle() else 1)
 
     def scrollTo(self, index: AnyIndex, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
                  ) -> None:
@@ -622,6 +638,7 @@ class DiffView(KeyboardFocus, QAbstractItemView):
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         """Paints anew at the new place."""
         if not self._fitting:
+            self._fresh = False
             self._read_anchor()
             self._settle()
         self.viewport().update()
@@ -630,10 +647,13 @@ class DiffView(KeyboardFocus, QAbstractItemView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lays out anew for another width."""
         super().resizeEvent(event)
+        fresh = self._fresh
         if event.oldSize().width() != event.size().width():
             self._forget()
         else:
             self._settle()
+        if fresh:
+            self._place_first()
         self._tell_pages()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -717,7 +737,7 @@ class DiffView(KeyboardFocus, QAbstractItemView):
         painter.drawText(place.adjusted(SIDE, 0, -SIDE, 0), Qt.AlignmentFlag.AlignCenter, line.caption)
 
     def _paint_row(self, painter: QPainter, place: QRect, number: int) -> None:
-        middle = place.width() // 2
+        middle = self._middle()
         painter.setPen(theme.color("border"))
         painter.drawLine(middle, place.top(), middle, place.bottom())
         row = self._rows[self._model.lines[number].first]
@@ -730,7 +750,8 @@ class DiffView(KeyboardFocus, QAbstractItemView):
                 painter.setFont(theme.font("meta"))
                 painter.setPen(theme.color("muted"))
                 other = self._model.names[1 - side]
-                painter.drawText(QRect(x, top, self._text_width(), self._note_height()), Qt.AlignmentFlag.AlignVCenter,
+                box = QRect(x, top, self._text_width(side), self._note_height())
+                painter.drawText(box, Qt.AlignmentFlag.AlignVCenter,
                                  f"Moved: stands elsewhere in {other}")
                 top += self._note_height()
             cell.draw(painter, QPointF(x, top), ink)

@@ -133,6 +133,7 @@ class SideBySide(Panel):
         self._fill_pairs()
         if same:
             self.text.set_names(self._marks)
+            self._fill_facts()
             self._on_pages(*self.text.pages())
             return
         self._ask()
@@ -210,12 +211,17 @@ class SideBySide(Panel):
         self._view = view
         tail = "The rest of these long texts was not compared." if view.cut else ""
         self.text.set_rows(view.rows, names=self._marks, tail=tail)
-        self.facts.set_facts(view.facts, self._marks)
+        self._fill_facts()
         self.pages.set_comparison(view)
         self.bar.set_pages_offered(has_pages(view))
         self.bar.show_count(count_text(view))
         self._show_mode()
         announce(self, count_text(view))
+
+    def _fill_facts(self) -> None:
+        facts = self._view.facts if self._view is not None else ()
+        left, right = (heading.title.full_text() for heading in self.headings)
+        self.facts.set_facts(facts, self._marks, (left, right))
 
     # ---- what is shown
 
@@ -250,6 +256,7 @@ class SideBySide(Panel):
         self._tell_place()
 
     def _show_stage(self, widget: QWidget) -> None:
+        self.headings.setVisible(self._pair is not None and widget is not self.facts)  # its columns have their own
         self.stack.setCurrentWidget(widget)
 
     def _say(self, text: str, *, again: bool = False) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
 
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import (
@@ -119,9 +119,17 @@ class CompareBar(Panel):
     def _fit(self) -> None:
         self._break()
 
+    def minimumSizeHint(self) -> QSize:
+        """Gives the width that the wider of the two rows needs: it breaks before it is cut."""
+        width = max(self.first.minimumSizeHint().width(), self.second.minimumSizeHint().width())
+        return QSize(width + 32, self.height())
+
     def _break(self) -> None:
-        wanted = self.first.sizeHint().width() + 12 + self.second.minimumSizeHint().width() + 150 + 32
-        wide = self.width() >= wanted
+        needed = self.first.sizeHint().width() + 12 + self.second.minimumSizeHint().width() + 100 + 32
+        caption = 0 if self.caption.isVisibleTo(self.first) else self.caption.sizeHint().width() + 12
+        wide = self.width() >= needed - (self.caption.sizeHint().width() + 12 - caption)
+        # the word says least of all that stands there
+        self.caption.setVisible(not wide or self.width() >= needed + caption)
         ways = QBoxLayout.Direction
         self._box.setDirection(ways.LeftToRight if wide else ways.TopToBottom)
         self._box.setSpacing(12 if wide else 0)
@@ -189,15 +197,12 @@ class Headings(QWidget):
         row.setSpacing(0)
         self.left, self.right = Heading("left", self), Heading("right", self)
         self._line = Line(vertical=True, parent=self)
-        row.addWidget(self.left, 1)
-        row.addWidget(self._line)
-        row.addWidget(self.right, 1)
+        for widget in (self.left, self._line, self.right):
+            row.addWidget(widget, 0 if widget is self._line else 1)
+        for heading in (self.left, self.right):  # names give way: they are shortened, and whole in their tooltip
+            heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            heading.setMinimumWidth(120)
 
     def __iter__(self):  # type: ignore[no-untyped-def]
         return iter((self.left, self.right))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keeps the line in the middle, where the text's line stands."""
-        super().resizeEvent(event)
-        half = self.width() // 2
-        self.left.setFixedWidth(half)
