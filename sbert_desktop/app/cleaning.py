@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
 import stat
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sbert_desktop.app.duplicate_views import CleanUpView, MovedView
@@ -25,8 +27,10 @@ from sbert_desktop.library import CleanUpEntry, CleanUpJournal, CleanUpRecord, C
 from sbert_desktop.platform import SystemTrash, is_in_trash
 
 _CHUNK = 1 << 20
+_AWAY = ("moved", "lost")
 _BESIDE = 99
 """Names that are tried for a file whose old place is taken."""
+_CLOCK_STEP = 50_000_000  # ns by which a file system's clock may lag behind
 _CHANGED = "It changed since it was compared."
 _STOPPED = "Not begun: the clean-up was stopped."
 _CUT_SHORT = "The clean-up was cut short before it was moved."
@@ -65,7 +69,7 @@ def run_clean_up(
         context: Told how far it is; a cancel ends it between two files, and what was moved is in the answer.
         dry: Verify all, move nothing, write nothing.
         trash: The system's unless a test gives its own.
-        on_moved: Called after each file that went.
+        on_moved: Called after each file that went, with the one copy that was verified as its only keeper.
 
     Raises:
         LibraryError: ``library-readonly``, ``disk-full``, ``clean-up-busy``: nothing was moved.
@@ -87,7 +91,7 @@ def run_clean_up(
     with clean_ups.alone(context.check), clean_ups.begin(entries) as journal:
         run = _Run(wanted, going, trash, journal, context, on_moved)
         outcomes = run.go()
-        with contextlib.suppress(LibraryError):  # what moved is written down; the end tells nothing more
+        with contextlib.suppress(LibraryError, OSError):  # what moved is written down; the end tells nothing more
             journal.end()
     return _view(clean_ups.read(journal.id), outcomes)
 
@@ -115,38 +119,48 @@ class _Run:
         self._journal = journal
         self._context = context
         self._on_moved = on_moved
+        self._began = 0
 
     def go(self) -> list[MovedView]:
         outcomes: list[MovedView] = []
         stopped = ""
+        label = "Checking" if self._journal is None else "Moving to the trash"
         for number, removal in enumerate(self._wanted):
-            if not stopped:
-                try:
-                    self._context.check()
-                    label = "Checking" if self._journal is None else "Moving to the trash"
-                    self._context.progress(label, number, len(self._wanted), removal.victim.path.name)
-                except Cancelled:
-                    stopped = _STOPPED
-            outcome = self._skip(number, removal, stopped) if stopped else None
-            if outcome is None:
-                try:
-                    outcome = self._one(number, removal)
-                except Cancelled:
-                    stopped = _STOPPED
-                    outcome = self._skip(number, removal, stopped)
-                except LibraryError as error:  # the journal cannot be written: nothing may move without it
-                    stopped = f"The clean-up stopped: {error.message}"
-                    outcome = MovedView(removal.victim.path, removal.victim.size, "skipped", stopped)
+            victim = removal.victim
+            if stopped:  # the journal says "planned" of it, and that is all there is to say
+                outcomes.append(MovedView(victim.path, victim.size, "skipped", stopped))
+                continue
+            try:
+                self._context.check()
+                self._context.progress(label, number, len(self._wanted), display_path(victim.path.name))
+                outcome = self._one(number, removal)
+            except Cancelled:
+                stopped = _STOPPED
+                outcome = self._skip(number, removal, stopped)
+            except LibraryError as error:  # the journal cannot be written: nothing may move without it
+                stopped = f"The clean-up stopped: {error.message}"
+                outcome = MovedView(victim.path, victim.size, "skipped", stopped)
+            except Exception as error:  # whatever it is, what became of the file is told
+                stopped = f"The clean-up stopped: {type(error).__name__}."
+                outcome = self._looked_up(number, removal, stopped)
             outcomes.append(outcome)
-        self._context.progress("Moving to the trash", len(self._wanted), len(self._wanted))
+        self._context.progress(label, len(self._wanted), len(self._wanted))
         return outcomes
+
+    def _looked_up(self, number: int, removal: Removal, why: str) -> MovedView:
+        """Says what became of a file after something unforeseen."""
+        victim = removal.victim
+        entry = replace(_entry(victim), state="moving")
+        found = _outcome(entry, self._trash) if self._journal is not None else None
+        if found is not None and found.state == "moved" and found.trash is not None:
+            return self._gone(number, removal, found.trash, why)
+        state = "failed" if found is None or found.state == "skipped" else found.state
+        return self._skip(number, removal, why, state)
 
     def _skip(self, number: int, removal: Removal, why: str, state: str = "skipped") -> MovedView:
         if self._journal is not None:
-            try:
+            with contextlib.suppress(LibraryError, OSError):  # planned and not moved says the same
                 self._journal.note(number, state, message=why)
-            except LibraryError:
-                pass  # planned and not moved says the same
         return MovedView(removal.victim.path, removal.victim.size, state, why)
 
     def _one(self, number: int, removal: Removal) -> MovedView:
@@ -161,6 +175,7 @@ class _Run:
         self._journal.note(number, "moving")
         if _look(victim.path) != seen or _look(keeper.path) != kept:
             return self._skip(number, removal, _CHANGED)
+        self._began = time.time_ns()
         try:
             trashed = self._trash.move(victim.path)
         except PlatformError as error:
@@ -187,18 +202,30 @@ class _Run:
             return self._skip(number, removal, "The trash said it took the file, but it is still there.", "failed")
         arrived = self._arrived(victim, seen, trashed)
         if arrived is None:
-            return self._gone(number, removal, None, "It cannot be found in the trash.")
+            return self._other_went(number, removal, trashed)
         copy, kept = keeper
-        now = _look(copy.path)
-        if now is None or not _same_file(now, kept) or now.size != kept.size or now.mtime_ns != kept.mtime_ns:
+        if _look(copy.path) != kept:
             why = f"The copy that was to stay, {short_path(copy.path)}, changed at this moment."
             if self._put_back(arrived, victim.path):
                 return self._skip(number, removal, why)
             return self._gone(number, removal, arrived, why)
         self._note_moved(number, arrived, "")
         if self._on_moved is not None:
-            self._on_moved(removal)
+            self._on_moved(replace(removal, keepers=(copy,)))
         return MovedView(victim.path, victim.size, "moved", trash=arrived)
+
+    def _other_went(self, number: int, removal: Removal, trashed: Path | None) -> MovedView:
+        """Puts back what the trash took in the place of a file: one that was saved over it at that very moment."""
+        path = removal.victim.path
+        places = [trashed] if trashed is not None else []
+        for place in itertools.chain(places, self._trash.find(path)):
+            now = _look(place)
+            if now is None or (place != trashed and now.ctime_ns < self._began - _CLOCK_STEP):
+                continue  # another one of this path, thrown away before
+            if not os.path.lexists(path) and self._put_back(place, path):
+                return self._skip(number, removal, _CHANGED)
+            return self._gone(number, removal, place, f"{_CHANGED} What lay there is in the trash.")
+        return self._gone(number, removal, None, "It cannot be found in the trash.")
 
     def _gone(self, number: int, removal: Removal, trashed: Path | None, why: str) -> MovedView:
         """Says that a file is away though it should not be."""
@@ -209,15 +236,12 @@ class _Run:
 
     def _note_moved(self, number: int, trashed: Path, why: str) -> None:
         assert self._journal is not None
-        try:
+        with contextlib.suppress(LibraryError, OSError):  # "moving" stands there: where it went is looked up
             self._journal.note(number, "moved", trash=trashed, message=why)
-        except LibraryError:
-            pass  # the journal says "moving": where it went is looked up when it is read
 
     def _arrived(self, victim: Copy, seen: _Seen, trashed: Path | None) -> Path | None:
         """Gives where a file lies in the trash, sure that it is that file."""
-        places = [trashed] if trashed is not None else []
-        for place in [*places, *self._trash.find(victim.path)]:
+        for place in _places(victim.path, trashed, self._trash):
             now = _look(place)
             if now is not None and now.size == seen.size and (_same_file(now, seen) or _hash(place) == victim.sha256):
                 return place
@@ -324,7 +348,7 @@ def run_undo(
 
     Args:
         session: The opened library.
-        id: Of the clean-up; ``""`` for the last one of which something can come back.
+        id: Of the clean-up; ``""`` for the last one of which something (of ``paths``) can come back.
         paths: Only these; empty for all.
         context: Told how far it is; a cancel ends it between two files.
         trash: The system's unless a test gives its own.
@@ -334,40 +358,59 @@ def run_undo(
     """
     trash = trash or SystemTrash()
     clean_ups = CleanUps(session.library.path)
+    chosen = {Path(os.path.abspath(path)) for path in paths}
     with clean_ups.alone(context.check):
-        record = clean_ups.read(id) if id else _last(clean_ups, trash)
-        outcomes = _outcomes(record, trash)
-        chosen = {Path(os.path.abspath(path)) for path in paths}
+        record, outcomes = _wanted(clean_ups, id, chosen, trash)
         notes = []
         with clean_ups.reopen(record.id) as journal:
             for number, outcome in enumerate(outcomes):
-                if outcome.state not in ("moved", "lost") or (chosen and outcome.path not in chosen):
+                if outcome.state not in _AWAY or (chosen and outcome.path not in chosen):
                     continue
                 try:
                     context.check()
                 except Cancelled:
                     notes.append("Stopped: the other files are still in the trash.")
                     break
-                context.progress("Putting back", number, len(outcomes), outcome.path.name)
+                context.progress("Putting back", number, len(outcomes), display_path(outcome.path.name))
                 outcomes[number] = _restore(journal, number, record.entries[number], outcome, trash)
             if not record.finished:
-                journal.end()
+                with contextlib.suppress(LibraryError, OSError):
+                    journal.end()
         return _view(clean_ups.read(record.id), outcomes, notes=tuple(notes))
 
 
-def _last(clean_ups: CleanUps, trash: Trash) -> CleanUpRecord:
+def _wanted(clean_ups: CleanUps, id: str, chosen: set[Path], trash: Trash) -> tuple[CleanUpRecord, list[MovedView]]:
+    """Gives the clean-up that is to be undone, and what became of its files."""
+    if id:
+        record = clean_ups.read(id)
+        outcomes = _outcomes(record, trash)
+        if chosen and not any(outcome.path in chosen for outcome in outcomes):
+            raise LibraryError("nothing-to-undo", "That clean-up moved none of these files.", "See 'undo --list'.")
+        return record, outcomes
     for record in clean_ups.all():
-        if any(outcome.state == "moved" for outcome in _outcomes(record, trash)):
-            return record
-    raise LibraryError("nothing-to-undo", "No clean-up has files in the trash.", "See 'undo --list'.")
+        if chosen and chosen.isdisjoint(entry.path for entry in record.entries):
+            continue
+        outcomes = _outcomes(record, trash)
+        if any(outcome.state == "moved" and (not chosen or outcome.path in chosen) for outcome in outcomes):
+            return record, outcomes
+    what = "No clean-up has these files" if chosen else "No clean-up has files"
+    raise LibraryError("nothing-to-undo", f"{what} in the trash.", "See 'undo --list'.")
 
 
 def _restore(journal: CleanUpJournal, number: int, entry: CleanUpEntry, outcome: MovedView, trash: Trash) -> MovedView:
+    """Puts one file back; that the journal cannot be written (the disk is full) is no reason to leave it there."""
+
+    def told(state: str, why: str, at: Path | None = None) -> MovedView:
+        with contextlib.suppress(LibraryError, OSError):
+            journal.note(number, state, at=at, message=why)
+        return MovedView(entry.path, entry.size, state, why)
+
     found = _find_trashed(entry, outcome.trash, trash)
     if found is None:
-        why = "It is no longer in the trash."
-        journal.note(number, "lost", message=why)
-        return MovedView(entry.path, entry.size, "lost", why)
+        now = _look(entry.path)
+        if now is not None and now.size == entry.size and _hash(entry.path) == entry.sha256:
+            return told("restored", "It was back already.", entry.path)
+        return told("lost", "It is no longer in the trash.")
     for target in _targets(entry.path):
         try:
             trash.restore(found, target)
@@ -375,11 +418,8 @@ def _restore(journal: CleanUpJournal, number: int, entry: CleanUpEntry, outcome:
             if error.code == "file-exists":
                 continue
             return MovedView(entry.path, entry.size, "moved", str(error), found)
-        beside = (
-            "" if target == entry.path else f"Another file lies there now; it is back as {display_path(target.name)}."
-        )
-        journal.note(number, "restored", at=target, message=beside)
-        return MovedView(entry.path, entry.size, "restored", beside)
+        beside = f"Another file lies there now; it is back as {display_path(target.name)}."
+        return told("restored", "" if target == entry.path else beside, target)
     return MovedView(entry.path, entry.size, "moved", "Other files lie at its place.", found)
 
 
@@ -390,11 +430,18 @@ def _targets(path: Path) -> list[Path]:
 
 def _find_trashed(entry: CleanUpEntry, known: Path | None, trash: Trash) -> Path | None:
     """Gives where a file of a clean-up lies in the trash; its bytes decide."""
-    for place in [*([known] if known is not None else []), *trash.find(entry.path)]:
+    for place in _places(entry.path, known, trash):
         now = _look(place)
         if now is not None and now.size == entry.size and _hash(place) == entry.sha256:
             return place
     return None
+
+
+def _places(original: Path, known: Path | None, trash: Trash) -> Iterator[Path]:
+    """Gives where a file may lie in the trash; the whole trash is gone through only if it is not where it was said."""
+    if known is not None:
+        yield known
+    yield from trash.find(original)
 
 
 def _outcomes(record: CleanUpRecord, trash: Trash) -> list[MovedView]:

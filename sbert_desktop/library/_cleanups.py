@@ -7,6 +7,7 @@ done, so that a crash leaves at most one file whose fate has to be looked up.
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import time
@@ -48,12 +49,16 @@ class CleanUpEntry:
 
 @dataclass(frozen=True, slots=True)
 class CleanUpRecord:
-    """One clean-up; ``when`` it began in seconds since the epoch. ``finished`` False: it was cut short."""
+    """One clean-up; ``when`` it began in seconds since the epoch. ``finished`` False: it was cut short.
+
+    ``number`` rises from clean-up to clean-up, whatever the clock says.
+    """
 
     id: str
     when: float
     entries: tuple[CleanUpEntry, ...]
     finished: bool
+    number: int = 0
 
 
 class CleanUpJournal:
@@ -64,6 +69,7 @@ class CleanUpJournal:
 
     def __init__(self, library: Path, path: Path) -> None:
         self._library = library
+        self._torn = False
         self.id = path.stem
         with _disk.known_errors(library):
             handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
@@ -71,8 +77,7 @@ class CleanUpJournal:
             size = self._stream.seek(0, os.SEEK_END)
             if size:
                 self._stream.seek(size - 1)
-                if self._stream.read(1) != b"\n":
-                    self._write(b"\n")  # what stood there last was torn by a crash
+                self._torn = self._stream.read(1) != b"\n"  # by a crash
 
     def __enter__(self) -> CleanUpJournal:
         return self
@@ -96,22 +101,25 @@ class CleanUpJournal:
         """Says that nothing more follows."""
         self._line({"end": time.time()})
 
-    def begin(self, entries: Sequence[CleanUpEntry]) -> None:
-        """Says what is meant to go."""
+    def begin(self, entries: Sequence[CleanUpEntry], number: int) -> None:
+        """Says what is meant to go; ``number`` is one more than that of the clean-up before."""
         files = [
             [os.fsencode(one.path).hex(), one.size, one.mtime_ns, one.device, one.inode, one.sha256] for one in entries
         ]
-        self._line({"begin": time.time(), "files": files})
+        self._line({"begin": time.time(), "number": number, "files": files})
 
     def _line(self, line: dict[str, object]) -> None:
         with _disk.known_errors(self._library):
             self._write(json.dumps(line).encode("ascii") + b"\n")
 
     def _write(self, data: bytes) -> None:
-        view = memoryview(data)
+        """Writes a line; after one that was torn (a crash, a full disk) it begins on a new line."""
+        view = memoryview(b"\n" + data if self._torn else data)
+        self._torn = True
         while view:
             view = view[self._stream.write(view) or 0 :]
         os.fsync(self._stream.fileno())
+        self._torn = False
 
 
 class CleanUps:
@@ -152,10 +160,11 @@ class CleanUps:
         """Opens the journal of a new clean-up and writes down what is meant to go."""
         with _disk.known_errors(self._library):
             self._folder.mkdir(mode=0o700, exist_ok=True)
+        number = 1 + max((record.number for record in self.all()), default=0)
         name = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
         journal = CleanUpJournal(self._library, self._folder / f"{name}.jsonl")
         try:
-            journal.begin(entries)
+            journal.begin(entries, number)
             with _disk.known_errors(self._library):
                 sync_folder(self._folder)
         except BaseException:
@@ -190,7 +199,7 @@ class CleanUps:
         except OSError:
             return ()
         records = [record for path in paths if (record := _read(path)) is not None]
-        return tuple(sorted(records, key=lambda record: (record.when, record.id), reverse=True))
+        return tuple(sorted(records, key=lambda record: (record.number, record.when, record.id), reverse=True))
 
 
 def _read(path: Path) -> CleanUpRecord | None:
@@ -200,30 +209,38 @@ def _read(path: Path) -> CleanUpRecord | None:
     except OSError:
         return None
     entries: list[CleanUpEntry] = []
-    when, finished = 0.0, False
+    when, finished, number = 0.0, False, 0
     for raw in lines:
         try:
             line = json.loads(raw)
             if "begin" in line:
-                when = float(line["begin"])
                 entries = [_entry(*one) for one in line["files"]]
+                when, number = _finite(line["begin"]), int(line.get("number", 0))
             elif "end" in line:
                 finished = True
             elif line["state"] in _STATES and 0 <= line["file"] < len(entries):
-                number = line["file"]
-                entries[number] = replace(
-                    entries[number],
+                place = line["file"]
+                entries[place] = replace(
+                    entries[place],
                     state=line["state"],
                     message=str(line.get("message", "")),
-                    trash=_path(line.get("trash")) or entries[number].trash,
+                    trash=_path(line.get("trash")) or entries[place].trash,
                     at=_path(line.get("at")),
                 )
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             continue
-    return CleanUpRecord(path.stem, when, tuple(entries), finished) if when else None
+    return CleanUpRecord(path.stem, when, tuple(entries), finished, number) if when else None
+
+
+def _finite(value: object) -> float:
+    when = float(value) if isinstance(value, int | float) else math.nan
+    time.localtime(when)  # raises for what is no time
+    return when
 
 
 def _entry(path: str, size: int, mtime_ns: int, device: int, inode: int, sha256: str) -> CleanUpEntry:
+    if not all(type(one) is int for one in (size, mtime_ns, device, inode)) or not isinstance(sha256, str):
+        raise TypeError
     return CleanUpEntry(Path(os.fsdecode(bytes.fromhex(path))), size, mtime_ns, device, inode, sha256)
 
 

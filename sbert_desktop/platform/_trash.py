@@ -5,7 +5,6 @@ Qt moves (it tells where to); names that are not UTF-8, which Qt cannot hold, go
 
 from __future__ import annotations
 
-import configparser
 import contextlib
 import errno
 import os
@@ -13,6 +12,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Collection
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
@@ -22,11 +22,16 @@ from sbert_desktop.errors import PlatformError
 
 _NAMES = re.compile(r"\.trash(es|-\d+)?|\$recycle\.bin", re.IGNORECASE)
 _INFO = ".trashinfo"
+_LONGEST = 255  # bytes of a file's name
 _NO_LINKS = frozenset({errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
 def is_in_trash(path: Path) -> bool:
     """Tells whether a path lies in a trash: what lies there is no copy that stays."""
+    text = os.fspath(path)
+    lower = text.lower()
+    if "trash" not in lower and "$recycle.bin" not in lower:
+        return False  # quick for nearly all; every trash has one of these in its path
     parts = path.parts
     if any(_NAMES.fullmatch(part) for part in parts):
         return True
@@ -56,12 +61,13 @@ class SystemTrash:
         if os.name == "posix" and sys.platform != "darwin":
             with contextlib.suppress(OSError):
                 _data_home().mkdir(mode=0o700, parents=True, exist_ok=True)  # Qt makes the trash in it, not it
-        if not _is_text(path):
-            return self._move_bytes(path)
-        moved, why = _move_by_qt(path)
+        real = _real(path)  # of a path through links, Qt would note down another one on other volumes
+        if not _is_text(real):
+            return self._move_bytes(real)
+        moved, why = _move_by_qt(real)
         if why:
             raise _refusal(path, why)
-        if moved and moved != str(path) and os.path.lexists(moved):
+        if moved and moved != str(real) and os.path.lexists(moved):
             return Path(moved)
         return next(iter(self.find(path)), None)
 
@@ -77,17 +83,28 @@ class SystemTrash:
     def find(self, original: Path) -> tuple[Path, ...]:
         """Gives what lies in the trash that came from a path, newest first."""
         found: list[tuple[str, Path]] = []
-        for trash, top in _trashes(original):
+        real = _real(original)
+        originals = {os.path.normpath(original), str(real)}
+        for trash, top in _trashes(real):
             with contextlib.suppress(OSError):
                 notes = [name for name in os.listdir(trash / "info") if name.endswith(_INFO)]
-                days = [(_names(trash / "info" / name, top, original), name) for name in notes]
+                days = [(_names(trash / "info" / name, top, originals), name) for name in notes]
                 found += [(day, trash / "files" / name.removesuffix(_INFO)) for day, name in days if day is not None]
         return tuple(path for _, path in sorted(found, reverse=True) if os.path.lexists(path))
 
     def restore(self, trashed: Path, target: Path) -> None:
         """Puts a file back; never over another one."""
+        name = short_path(target)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = "is no folder any more" if isinstance(error, FileExistsError | NotADirectoryError) else error.strerror
+            raise PlatformError(
+                "trash-refused",
+                f"{name} could not be put back: {short_path(target.parent)}: {why}.",
+                f"It lies in the trash, at {short_path(trashed)}.",
+            ) from error
+        try:
             _move_aside(trashed, target)
         except FileExistsError as error:
             raise PlatformError("file-exists", f"Another file lies at {short_path(target)} now.", "") from error
@@ -128,6 +145,12 @@ def _refusal(path: Path, detail: str) -> PlatformError:
         return PlatformError(
             "trash-refused", f"You may not change the folder of {name}.", "Ask for the right to, or leave it.", detail
         )
+    if detail == os.strerror(errno.ENOSPC):
+        return PlatformError("trash-refused", f"The drive that holds {name} is full.", "Make room on it first.", detail)
+    if len(os.fsencode(path.name)) + len(_INFO) > _LONGEST:
+        return PlatformError(
+            "trash-refused", f"The name of {name} is too long for the trash.", "Give it a shorter one.", detail
+        )
     if _same_volume(path, Path.home()):
         return PlatformError(
             "trash-refused", f"The system refused to move {name} to the trash.", "Look at your trash.", detail
@@ -147,6 +170,11 @@ def _same_volume(path: Path, other: Path) -> bool:
         return False
 
 
+def _real(path: Path) -> Path:
+    """Gives a path by which its folder is not a link."""
+    return Path(os.path.realpath(path.parent)) / path.name
+
+
 def _trashes(original: Path) -> list[tuple[Path, Path | None]]:
     """Gives the trash folders that a file of this path may lie in; paths in their notes are relative to the second."""
     if os.name == "nt" or sys.platform == "darwin":
@@ -159,19 +187,20 @@ def _trashes(original: Path) -> list[tuple[Path, Path | None]]:
     return [*found, (top / ".Trash" / str(user), top), (top / f".Trash-{user}", top)]
 
 
-def _names(info: Path, top: Path | None, original: Path) -> str | None:
+def _names(info: Path, top: Path | None, originals: Collection[str]) -> str | None:
     """Gives the day of deletion when a note of the trash is of this file."""
-    parser = configparser.RawConfigParser(strict=False, interpolation=None)
     try:
-        with info.open(encoding="utf-8", errors="surrogateescape") as stream:
-            parser.read_file(stream)
-        path = os.fsdecode(unquote_to_bytes(parser.get("Trash Info", "Path").encode("utf-8", "surrogateescape")))
-    except (OSError, configparser.Error):
+        lines = info.read_bytes().splitlines()
+    except OSError:
+        return None
+    said = dict(reversed([line.split(b"=", 1) for line in lines if b"=" in line]))  # the first of a key counts
+    path = os.fsdecode(unquote_to_bytes(said.get(b"Path", b"")))
+    if not path:
         return None
     whole = path if os.path.isabs(path) or top is None else os.path.join(top, path)
-    if os.path.normpath(whole) != os.path.normpath(original):
+    if os.path.normpath(whole) not in originals:
         return None
-    return parser.get("Trash Info", "DeletionDate", fallback="")
+    return os.fsdecode(said.get(b"DeletionDate", b""))
 
 
 def _move_aside(source: Path, target: Path) -> None:
@@ -186,7 +215,10 @@ def _move_aside(source: Path, target: Path) -> None:
     try:
         os.link(source, target, follow_symlinks=False)  # unlike rename, never replaces
     except FileExistsError:
-        raise
+        if not _is_one_file(source, target):
+            raise
+        os.unlink(source)  # what was cut short between the link and this
+        return
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
@@ -201,6 +233,11 @@ def _move_aside(source: Path, target: Path) -> None:
     _copy_over(source, target)
 
 
+def _is_one_file(one: Path, other: Path) -> bool:
+    first, second = os.lstat(one), os.lstat(other)
+    return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino) and first.st_ino != 0
+
+
 def _copy_over(source: Path, target: Path) -> None:
     """Copies a file to another volume; it appears under its name when it is whole, and only then leaves the trash."""
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".restoring-")
@@ -210,9 +247,15 @@ def _copy_over(source: Path, target: Path) -> None:
             out.flush()
             os.fsync(out.fileno())
         shutil.copystat(source, temporary)
-        if os.path.lexists(target):
-            raise FileExistsError(errno.EEXIST, "exists", str(target))
-        os.rename(temporary, target)
+        try:
+            os.link(temporary, target)  # unlike rename, never replaces
+            os.unlink(temporary)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            if os.path.lexists(target):
+                raise FileExistsError(errno.EEXIST, "exists", str(target)) from error
+            os.rename(temporary, target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

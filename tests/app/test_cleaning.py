@@ -250,6 +250,52 @@ def test_a_copy_that_goes_at_that_very_moment_brings_the_file_back(place):
     assert victim.path.read_text() == "same text"
 
 
+@pytest.mark.parametrize("fault", ["", "silent"])
+def test_a_file_saved_over_it_at_that_very_moment_is_put_back(place, fault):
+    keeper, victim = _pair(place)
+    (place.root / "draft").write_text("new words")
+    place.trash.fault = fault
+    place.trash.before = lambda: os.replace(place.root / "draft", victim.path)
+    done = _run(place, _removal(victim, keeper))
+    assert [one.state for one in done.files] == ["skipped"]
+    assert victim.path.read_text() == "new words"
+
+
+def test_the_copy_that_was_verified_is_told_and_no_other(place):
+    keeper, victim = _pair(place)
+    gone = replace(keeper, path=place.docs / "gone.txt")
+    told = []
+    _run(place, _removal(victim, gone, keeper), on_moved=told.append)
+    assert [removal.keepers for removal in told] == [(keeper,)]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_something_unforeseen_ends_the_clean_up_and_leaves_nothing_untold(place, when):
+    keeper = _copy(_write(place.docs / "keep.txt", "text"))
+    victims = [_copy(_write(place.docs / f"{n}.txt", "text")) for n in range(3)]
+
+    def fails():
+        raise MemoryError
+
+    setattr(place.trash, when, fails)
+    done = _run(place, *(_removal(v, keeper) for v in victims))
+    went = when == "after"
+    assert [one.state for one in done.files] == ["moved" if went else "failed", "skipped", "skipped"]
+    assert all("MemoryError" in one.message for one in done.files)
+    assert [v.path.exists() for v in victims] == [not went, True, True]
+    told = list_clean_ups(place.session, trash=place.trash)[0]
+    assert [one.state for one in told.files] == [one.state for one in done.files]
+
+
+def test_a_cancel_does_not_write_a_line_for_each_file_that_is_left(place):
+    keeper = _copy(_write(place.docs / "keep.txt", "text"))
+    victims = [_copy(_write(place.docs / f"{n}.txt", "text")) for n in range(50)]
+    done = _run(place, *(_removal(v, keeper) for v in victims), context=Context(cancel_after=0))
+    assert [one.state for one in done.files] == ["skipped"] * 50
+    [journal] = (place.root / "library" / "cleanups").glob("*.jsonl")
+    assert len(journal.read_bytes().splitlines()) <= 3
+
+
 def test_a_cancel_ends_between_two_files_and_says_which_were_not_begun(place):
     keeper = _copy(_write(place.docs / "keep.txt", "text"))
     victims = [_copy(_write(place.docs / f"{n}.txt", "text")) for n in range(5)]
@@ -342,6 +388,82 @@ def test_a_file_of_the_trash_that_is_another_one_is_not_put_back(place):
     done = _run(place, _removal(victim, keeper))
     done.files[0].trash.write_text("SAME TEXT")
     assert run_undo(place.session, done.id, (), Context(), trash=place.trash).files[0].state == "lost"
+
+
+def test_what_the_person_put_back_by_hand_is_back(place):
+    keeper, victim = _pair(place)
+    done = _run(place, _removal(victim, keeper))
+    os.rename(done.files[0].trash, victim.path)
+    undone = run_undo(place.session, "", (), Context(), trash=place.trash)
+    assert [(one.state, one.message) for one in undone.files] == [("restored", "It was back already.")]
+
+
+def test_a_path_is_brought_back_from_whichever_clean_up_took_it(place):
+    keeper = _copy(_write(place.docs / "keep.txt", "text"))
+    first, second = (_copy(_write(place.docs / f"{n}.txt", "text")) for n in range(2))
+    _run(place, _removal(first, keeper))
+    _run(place, _removal(second, keeper))
+    undone = run_undo(place.session, "", [first.path], Context(), trash=place.trash)
+    assert [(one.path, one.state) for one in undone.files] == [(first.path, "restored")]
+    with pytest.raises(LibraryError, match="No clean-up has these files"):
+        run_undo(place.session, "", [place.docs / "other.txt"], Context(), trash=place.trash)
+    with pytest.raises(LibraryError, match="moved none of these"):
+        run_undo(place.session, undone.id, [second.path], Context(), trash=place.trash)
+
+
+def test_undo_takes_the_last_clean_up_though_the_clock_was_set_back(place, monkeypatch):
+    keeper = _copy(_write(place.docs / "keep.txt", "text"))
+    first, second = (_copy(_write(place.docs / f"{n}.txt", "text")) for n in range(2))
+    _run(place, _removal(first, keeper))
+    clock = cleaning.time.time
+    monkeypatch.setattr("sbert_desktop.library._cleanups.time.time", lambda: clock() - 90_000)
+    _run(place, _removal(second, keeper))
+    assert run_undo(place.session, "", (), Context(), trash=place.trash).files[0].path == second.path
+
+
+def test_undo_needs_no_room_on_the_disk(place, monkeypatch):
+    keeper, victim = _pair(place)
+    _run(place, _removal(victim, keeper))
+
+    def full(self, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sbert_desktop.library._cleanups.CleanUpJournal._write", full)
+    assert run_undo(place.session, "", (), Context(), trash=place.trash).files[0].state == "restored"
+    assert victim.path.read_text() == "same text"
+
+
+def test_a_torn_line_takes_no_other_with_it(place, monkeypatch):
+    keeper, victim = _pair(place)
+    done = _run(place, _removal(victim, keeper))
+    with CleanUps(place.root / "library").reopen(done.id) as journal:
+        monkeypatch.setattr("sbert_desktop.library._cleanups.os.fsync", _disk_full)
+        with pytest.raises(LibraryError):
+            journal.note(0, "skipped")
+        journal._stream.write(b'{"file": 0, "sta')  # the disk took only half
+        monkeypatch.undo()
+        journal.note(0, "lost")
+    assert CleanUps(place.root / "library").read(done.id).entries[0].state == "lost"
+
+
+def _disk_full(handle):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"begin": NaN, "files": []}', b'{"begin": 1e300, "files": []}', b'{"begin": 5, "files": [["00", "x", 1, 1, 1, ""]]}',
+        b"[" * 50_000, b"[]", b"7", b'{"file": true, "state": "moved"}', b'{"file": 0, "state": ["moved"]}', b"\xff\0",
+        b'{"begin": "now", "files": 3}', b'{"file": 99, "state": "moved"}', b'{"begin": {}, "number": []}',
+    ],
+)  # fmt: skip
+def test_nonsense_in_a_journal_hides_no_other(place, line):
+    keeper, victim = _pair(place)
+    done = _run(place, _removal(victim, keeper))
+    (place.root / "library" / "cleanups" / "zzz.jsonl").write_bytes(line + b"\n" + line)
+    assert [one.id for one in list_clean_ups(place.session, trash=place.trash) if one.moved] == [done.id]
+    assert run_undo(place.session, "", (), Context(), trash=place.trash).id == done.id
 
 
 def test_with_nothing_to_undo_it_says_so(place):

@@ -106,6 +106,42 @@ def test_where_the_system_refuses_the_file_stays_and_the_reason_is_said(home, mo
     assert path.read_bytes() == b"text"
 
 
+def test_a_path_through_a_link_is_found_in_the_trash(home):
+    (home / "link").symlink_to(home / "docs")
+    path = _file(home / "link" / "letter.txt")
+    trashed = SystemTrash().move(path)
+    assert SystemTrash().find(path) == SystemTrash().find(home / "docs" / "letter.txt") == (trashed,)
+    SystemTrash().restore(trashed, path)
+    assert (home / "docs" / "letter.txt").read_bytes() == b"text"
+
+
+def test_a_restore_that_was_cut_short_is_ended(home):
+    path = _file(home / "docs" / "letter.txt")
+    trashed = SystemTrash().move(path)
+    os.link(trashed, path)
+    SystemTrash().restore(trashed, path)
+    assert path.read_bytes() == b"text"
+    assert not trashed.exists()
+
+
+def test_a_folder_that_is_a_file_now_is_said_to_be(home):
+    path = _file(home / "docs" / "letter.txt")
+    trashed = SystemTrash().move(path)
+    (home / "docs").rmdir()
+    _file(home / "docs")
+    with pytest.raises(PlatformError, match="is no folder any more") as caught:
+        SystemTrash().restore(trashed, path)
+    assert caught.value.code == "trash-refused"
+    assert trashed.read_bytes() == b"text"
+
+
+def test_a_name_too_long_for_the_trash_stays_and_is_said_to_be(home):
+    path = _file(home / "docs" / ("n" * 255))
+    with pytest.raises(PlatformError, match="too long for the trash"):
+        SystemTrash().move(path)
+    assert path.read_bytes() == b"text"
+
+
 def test_a_volume_without_hard_links_gets_its_file_back_too(home, monkeypatch):
     path = _file(home / "docs" / "letter.txt")
     trashed = SystemTrash().move(path)
