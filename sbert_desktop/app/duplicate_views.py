@@ -85,10 +85,15 @@ class SharedPassage:
     """A passage that stands, in these or other words, in several documents (the second view).
 
     ``places``: path, member, page, passage id and text of each, ``lowest`` the lowest cosine between two of them.
+    ``spans``: for each place the document's content id and where in its text the passage stands; ``formats``: its
+    format. ``more`` places were left out.
     """
 
     places: tuple[tuple[Path, str, int | None, int, str], ...]
     lowest: float
+    spans: tuple[tuple[int, int, int], ...] = ()
+    formats: tuple[str, ...] = ()
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)

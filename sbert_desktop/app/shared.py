@@ -52,14 +52,17 @@ def _shown(session: Session, group: PassageGroup, owners: np.ndarray) -> SharedP
     if len({int(owners[row]) for row in rows}) < 2:
         return None
     ids = [int(snapshot.passage_ids[row]) for row in rows[:_PLACES]]
-    records = snapshot.fetch(ids)
-    places = []
-    for passage in ids:
-        record = records.get(passage)
-        if record is not None:
-            page, text = record.location.page, record.text
-            places += [(at.path, at.member, page, passage, text) for at in record.paths]
+    records = [record for record in map(snapshot.fetch(ids).get, ids) if record is not None and record.paths]
+    records.sort(key=lambda one: (str(one.paths[0].path).casefold(), one.paths[0].member, one.start))
+    places = tuple(
+        (one.paths[0].path, one.paths[0].member, one.location.page, int(one.passage_id), one.text) for one in records
+    )
     if len({(path, member) for path, member, *_ in places}) < 2:
         return None
-    places.sort(key=lambda place: (str(place[0]).casefold(), place[1], place[3]))
-    return SharedPassage(tuple(places), group.lowest)
+    return SharedPassage(
+        places,
+        group.lowest,
+        tuple((int(one.content_id), one.start, one.end) for one in records),
+        tuple(one.format for one in records),
+        len(rows) - len(places),
+    )
