@@ -213,10 +213,10 @@ def test_key_is_that_of_the_files() -> None:
 
 def test_slider_answers_at_once() -> None:
     rng = random.Random(3)
-    count, size = 20_000, 12
+    count, size = 8_000, 12
     pairs: dict[tuple[int, int], Relation] = {}
     kinds = (NEAR, CONTAINED, NUMBERS, RELATED)
-    while len(pairs) < 100_000:
+    while len(pairs) < 40_000:
         start = rng.randrange(count // size) * size
         a, b = sorted(rng.sample(range(start, start + size), 2))
         pairs[a, b] = Relation(a, b, rng.choice(kinds), rng.uniform(0.7, 1))
@@ -226,7 +226,7 @@ def test_slider_answers_at_once() -> None:
         begin = time.process_time()
         assert made.group(np.ones(count, np.int64), near=near)
         spent.append(time.process_time() - begin)
-    assert min(spent) < 0.5  # about 0.12 s where nothing else runs
+    assert min(spent) < 0.25  # about 0.05 s
 
 
 # ---------------------------------------------------------------- candidates
@@ -278,7 +278,7 @@ def test_rows_with_equal_vectors_are_pairs_of_all_their_documents() -> None:
     assert pairs == {(0, 1): 1.0, (0, 2): 1.0, (1, 2): 1.0} | {(n, 3): pytest.approx(0.8) for n in range(3)}
 
 
-def test_disclaimer_in_5000_mails_makes_no_millions_of_pairs() -> None:
+def test_disclaimer_in_all_mails_makes_no_millions_of_pairs() -> None:
     count = 5000
     owners = np.repeat(np.arange(count), 2)
     twins = np.arange(2 * count)
@@ -321,7 +321,7 @@ def test_reworded_copies_and_excerpts_are_found_without_vectors() -> None:
     assert not found - expected
 
 
-def test_5000_texts_of_one_form_come_in_groups_of_64() -> None:
+def test_texts_of_one_form_come_in_groups_of_64() -> None:
     rng = random.Random(9)
     form = "Dear customer, your order {} was sent on {} and will be with you in {} days. We thank you for your trust."
     texts = {
@@ -367,7 +367,7 @@ def test_related_is_claimed_only_where_the_words_say_nothing_stronger() -> None:
 def test_texts_that_share_no_words_are_not_read() -> None:
     rng = random.Random(14)
     words = vocabulary(rng, 3000)
-    read = [Comparable(prose(rng, words, 100)) for _ in range(40)]
+    read = [Comparable(prose(rng, words, rng.choice((50, 100)))) for _ in range(40)]
     read.append(Comparable(" ".join(read[0].listed()) + " and more"))
     asked: list[int] = []
 

@@ -417,6 +417,7 @@ def test_sentence_is_found_though_its_words_are_parted_otherwise() -> None:
         "The team is able to do it."
     ]
     assert lacked("Able to do it at last.", "They were unable to do it at last.") == ["Able to do it at last."]
+    assert lacked("They saw it at the even.", "They saw it at the evening.") == ["They saw it at the even."]
     assert lacked("They paid a total of 5.", "They paid a total of 50.") == ["They paid a total of 5."]
 
 
@@ -427,6 +428,9 @@ def test_slip_inside_a_long_word_is_let_pass_and_nothing_else() -> None:
     assert len(lacked(sentence, sentence.replace("recieve", "receive").replace("neighbours", "neighbors"))) == 1
     assert len(lacked("The employer pays for all of it, as both sides have agreed in this contract.",
                       "The employee pays for all of it, as both sides have agreed in this contract.")) == 1  # fmt: skip
+    long = "Both of them will recieve the plan of the whole house and all rooms from the employer in the first week."
+    assert lacked(long, long.replace("recieve", "receive")) == []
+    assert len(lacked(long, long.replace("recieve", "receive").replace("employer", "employee"))) == 1
     assert len(lacked("A short one: recieve it.", "A short one: receive it.")) == 1
 
 
