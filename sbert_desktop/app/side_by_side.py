@@ -270,6 +270,18 @@ def _pages(text: ExtractedText) -> int:
     return max((block.page or 1 for block in text.blocks), default=1)
 
 
+def differing_words(one: str, other: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+    """Gives the stretches of each of two passages that the other lacks, code points. Quick; any thread."""
+    mine, theirs = Wording(one), Wording(other)
+    spans: tuple[list[Span], list[Span]] = ([], [])
+    for tag, a1, a2, b1, b2 in SequenceMatcher(None, mine.words, theirs.words, autojunk=False).get_opcodes():
+        if tag != "equal" and a2 > a1:
+            spans[0].append((mine.spans[a1][0], mine.spans[a2 - 1][1]))
+        if tag != "equal" and b2 > b1:
+            spans[1].append((theirs.spans[b1][0], theirs.spans[b2 - 1][1]))
+    return tuple(spans[0]), tuple(spans[1])
+
+
 # ---------------------------------------------------------------- facts
 
 
