@@ -22,7 +22,7 @@ from sbert_desktop.domain import (
     display_path,
 )
 from sbert_desktop.errors import EncoderError, LibraryError, UsageError
-from sbert_desktop.explore.quotations import Quotation, find_quotations
+from sbert_desktop.explore.quotations import Quotation, find_code, find_quotations
 from sbert_desktop.explore.quotes import Source, check_quotations
 from sbert_desktop.explore.versions import (
     History,
@@ -109,7 +109,7 @@ def _draft_text(session: Session, draft: Path | str) -> tuple[str, list[Span], l
     path = draft.expanduser()
     plain = _plain_text(path)
     if plain is not None:
-        return plain, [], []
+        return plain, list(find_code(plain, path.suffix.lower())), []
     read, problems = read_text(session, path)
     if len(read.text) >= MOST_JOINED:
         raise UsageError(

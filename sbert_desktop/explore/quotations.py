@@ -58,6 +58,14 @@ _GAP = re.compile(
     r"(?P<any>\[\s*(?:\.(?:\s?\.)+|…)\s*\]|\(\s*(?:\.(?:\s?\.){2,}|…)\s*\)|\.(?:\s?\.){2,}|…)"
     r"|(?P<few>(?<!\w)\[[^\[\]]{1,200}\](?!\w))"
 )
+# Source: CommonMark 0.31 (4.5, fenced code), the manuals of Org mode and AsciiDoc.
+_CODE_BEGINS = {
+    ".md": re.compile(r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?P<mark>`{3,}(?=[^`]*$)|~{3,})"),
+    ".org": re.compile(r"\s*(?P<mark>#)\+begin_(?P<kind>src|example)\b", re.IGNORECASE),
+    ".adoc": re.compile(r"(?P<mark>-{4,}|\.{4,})\s*$"),
+}
+_CODE_BEGINS[".markdown"] = _CODE_BEGINS[".mdown"] = _CODE_BEGINS[".md"]
+_ANNOUNCES_CODE = re.compile(r"^(?!\s*\.\. ).*::\s*$|^\s*\.\. (?:code|code-block|sourcecode|parsed-literal)::")
 _NUMBERS = re.compile(r"\[[\d,;–\- ]+\]")
 
 
@@ -104,6 +112,60 @@ def find_quotations(
         found.append(Quotation(text[start:end], start, end, around))
         open_ones.append(len(found) - 1)
     return tuple(found)
+
+
+def find_code(text: str, form: str) -> tuple[Span, ...]:
+    """Gives the stretches of a draft that its markup sets apart as code.
+
+    Args:
+        text: The draft as it stands in its file.
+        form: Its suffix: ``.md``, ``.org``, ``.adoc``, ``.rst``; in others nothing is code.
+    """
+    if form == ".rst":
+        return _indented_code(text)
+    begins = _CODE_BEGINS.get(form)
+    if begins is None:
+        return ()
+    spans: list[Span] = []
+    start, closer = 0, ""  # closer: what ends the stretch that is open
+    for match in _LINE.finditer(text):
+        line = match.group().rstrip()
+        if not closer:
+            begin = begins.match(line)
+            if begin is not None:
+                start, closer = match.start(), _closer(begin)
+        elif re.fullmatch(closer, line, re.IGNORECASE):
+            spans.append((start, match.end()))
+            closer = ""
+    if closer:  # it runs to the end
+        spans.append((start, len(text)))
+    return tuple(spans)
+
+
+def _closer(begin: re.Match[str]) -> str:
+    """Gives what the line is like that ends a stretch of code which begins so."""
+    mark = begin["mark"]
+    if mark[0] in "`~":
+        return rf"[\s>]*{re.escape(mark[0])}{{{len(mark)},}}"
+    if mark[0] == "#":
+        return rf"\s*#\+end_{begin['kind']}"
+    return re.escape(mark)
+
+
+def _indented_code(text: str) -> tuple[Span, ...]:
+    """Gives the indented stretches behind a line that ends in ``::``, and behind the directives for code."""
+    spans: list[Span] = []
+    indent = -1  # of the line that announced it
+    for match in _LINE.finditer(text):
+        line = match.group()
+        own = len(line) - len(line.lstrip())
+        if line.strip() and own <= indent:
+            indent = -1
+        if indent >= 0 and line.strip():
+            spans.append(match.span())
+        elif indent < 0 and _ANNOUNCES_CODE.search(line):
+            indent = own
+    return tuple(spans)
 
 
 def quoted_words(text: str) -> Quoted:

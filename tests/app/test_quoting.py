@@ -380,3 +380,11 @@ def test_block_quotes_of_a_formatted_draft_are_checked(session, library, tmp_pat
     assert (view.verdict, view.path) == ("changed", root / "mill.txt")
     assert view.quoted.split() == f"{first} {second}".split()
     assert [view.quoted[start:end] for start, end in view.changes] == ["hamlet"]
+
+
+def test_code_in_a_draft_is_not_checked(session, library, tmp_path):
+    library(mill_txt=MILL)
+    draft = tmp_path / "draft.md"
+    quoted = "“The miller, who slept in the village”"
+    draft.write_text(f"He writes {quoted}.\n\n```\nprint({quoted!r}, “and nothing of that was said”)\n```\n", "utf-8")
+    assert [view.verdict for view in check(session, draft)] == ["exact"]

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from sbert_desktop.explore.quotations import find_quotations, quoted_words
+from sbert_desktop.explore.quotations import find_code, find_quotations, quoted_words
 from sbert_desktop.explore.wording import Gap, Wording, align, changed_spans, find_exactly
 
 MILL = "the old mill burned down in one night"
@@ -90,6 +90,54 @@ def test_lists_code_and_first_line_indents_are_no_block_quotes():
     assert texts("Intro words.\n\n    - buy flour and salt and yeast\n\nMore of them.\n") == []
     assert texts("Intro words.\n\n    for row in rows:\n        print(row, end of it);\n\nMore of them.\n") == []
     assert texts("    The first one has an indent.\n\n    The second has it too.\n\n    And the third one.\n") == []
+
+
+PROSE = "He wrote “the miller ran without his boots” at night."
+CODE = 'say "the miller slept in the village"'
+
+
+@pytest.mark.parametrize(
+    ("form", "code"),
+    [
+        (".md", f"```python\n{CODE}\n```\n"),
+        (".md", f"~~~~\n{CODE}\n~~~\n```\n{CODE}\n~~~~\n"),
+        (".md", f"   ```\r\n{CODE}\r\n   `````\r\n"),
+        (".md", f"- ```sh\n  {CODE}\n  ```\n"),
+        (".md", f"> ```\n> {CODE}\n> ```\n"),
+        (".markdown", f"```\n{CODE}\n```\n"),
+        (".org", f"#+BEGIN_SRC python\n{CODE}\n#+end_src\n"),
+        (".org", f"#+begin_example\n{CODE}\n#+end_src\n{CODE}\n#+end_example\n"),
+        (".adoc", f"[source]\n----\n{CODE}\n----\n"),
+        (".rst", f"For instance::\n\n    {CODE}\n\n    {CODE}\n\n"),
+        (".rst", f".. code-block:: python\n\n   {CODE}\n\n"),
+    ],
+)
+def test_code_in_a_draft_holds_no_quotation(form, code):
+    draft = f"{PROSE}\n\n{code}\n{PROSE}\n"
+    found = find_quotations(draft, leave_out=find_code(draft, form))
+    assert [quotation.text for quotation in found] == ["the miller ran without his boots"] * 2
+    assert len(find_quotations(draft)) > 2
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (".txt", f"```\n{CODE}\n```"),
+        (".md", f"```one``` {CODE}"),
+        (".md", f"`` ` ``\n{CODE}\n"),
+        (".md", f"-----\n{CODE}\n-----\n"),
+        (".rst", f"He said:\n\n    {CODE}\n"),
+        (".rst", f".. note::\n\n   {CODE}\n"),
+        (".org", f"#+begin_quote\n{CODE}\n#+end_quote\n"),
+    ],
+)
+def test_what_only_looks_like_code_is_none(form, text):
+    assert find_code(text, form) == ()
+
+
+def test_code_that_is_not_closed_runs_to_the_end_of_a_draft():
+    draft = f"{PROSE}\n```\n{CODE}\n"
+    assert find_code(draft, ".md") == ((len(PROSE) + 1, len(draft)),)
 
 
 def test_what_is_left_out_gives_no_quotation():
