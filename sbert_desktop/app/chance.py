@@ -12,7 +12,7 @@ import numpy as np
 
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import Encoder, JobContext, Vectors
-from sbert_desktop.explore import STRANGERS, Chance
+from sbert_desktop.explore import STRANGERS, Chance, strangers_in
 from sbert_desktop.paths import model_cache
 
 _known: WeakKeyDictionary[Session, tuple[str, Chance]] = WeakKeyDictionary()
@@ -27,7 +27,7 @@ def known_chance(session: Session, encoder: Encoder) -> Chance | None:
     vectors = _read(_place(fingerprint), encoder.info.dimension)
     if vectors is None:
         return None
-    chance = Chance(vectors)
+    chance = Chance(vectors, strangers_in(encoder.info.languages))
     _known[session] = (fingerprint, chance)
     return chance
 
@@ -45,7 +45,7 @@ def prepare_chance(session: Session, encoder: Encoder, context: JobContext | Non
             context.check()
         vectors[number] = encoder.encode_query(text)
     fingerprint = encoder.info.fingerprint
-    _known[session] = (fingerprint, Chance(vectors))
+    _known[session] = (fingerprint, Chance(vectors, strangers_in(encoder.info.languages)))
     _write(_place(fingerprint), vectors)
 
 

@@ -4,7 +4,7 @@ from sbert_desktop.explore.chance import Chance
 from sbert_desktop.explore.query_language import parse, with_field, without_term
 from sbert_desktop.explore.ranking import search, similar
 from sbert_desktop.explore.refinement import reorder, shortlist, steer
-from sbert_desktop.explore.strangers import STRANGERS
+from sbert_desktop.explore.strangers import STRANGERS, strangers_in
 
 __all__ = [
     "STRANGERS",
@@ -15,6 +15,7 @@ __all__ = [
     "shortlist",
     "similar",
     "steer",
+    "strangers_in",
     "with_field",
     "without_term",
 ]

@@ -5,7 +5,9 @@ every passage is somewhat near to every sensible question. So questions of no co
 :mod:`sbert_desktop.explore.strangers`) are asked instead. Their cosines with unrelated passages are
 nearly normal, and the largest of ``n`` draws stays below ``middle + spread * z`` with probability ``c``
 where ``z = Phi^-1(c ** (1 / n))``. Middle and spread are taken from quantiles, since a library may
-well answer some of the questions; of the levels of all questions the third quartile is the line.
+well answer some of the questions; of the levels of all questions the third quartile is the line. A model takes
+questions and passages in one language that it does not read for similar on account of the language alone, so the line
+is not above what its own languages give. In a small library a subject is a large share of all: nothing is said of it.
 Source: F(x) ** n for the largest of n (Gumbel 1958, "Statistics of Extremes"); the parameters, and what the line is
 worth: docs/adr/0014-ranking.md.
 """
@@ -18,11 +20,13 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from sbert_desktop.domain import Snapshot, Vectors
+from sbert_desktop.domain import Mask, Snapshot, Vectors
 from sbert_desktop.explore._scan import dot
 
-FEWEST = 50
-"""Passages below which nothing is said: quantiles of so few mean little."""
+FEWEST = 200
+"""Passages below which there is no line. Source: docs/adr/0014-ranking.md, "Small libraries, many languages"."""
+_FEWEST_STANDING_OUT = 50
+"""Passages below which nothing stands out: quantiles of so few mean little."""
 SAMPLE = 4_000
 """Rows looked at, drawn with a fixed seed."""
 CERTAINTY = 0.99
@@ -42,10 +46,12 @@ class Chance:
 
     Args:
         strangers: Unit vectors of questions of no concern, as queries, float32 [q, dimension].
+        readable: Which of them are in a language that the model reads, bool [q]; None: all.
     """
 
-    def __init__(self, strangers: Vectors) -> None:
+    def __init__(self, strangers: Vectors, readable: Mask | None = None) -> None:
         self._strangers = np.ascontiguousarray(strangers, dtype=np.float32)
+        self._readable = np.ones(len(strangers), np.bool_) if readable is None else readable
         self._measured: tuple[int, int, NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def level(self, snapshot: Snapshot, *, among: int) -> float | None:
@@ -56,7 +62,7 @@ class Chance:
             among: How many passages are searched: those that pass the filters.
 
         Returns:
-            A cosine, or None where fewer than 50 passages have a vector, or vectors of another length.
+            A cosine, or None where fewer than 200 passages have a vector, or vectors of another length.
         """
         live = int(np.count_nonzero(snapshot.alive))
         if live < FEWEST or among < 1 or snapshot.vectors.shape[1] != self._strangers.shape[1]:
@@ -65,7 +71,8 @@ class Chance:
         if kept is None or (kept[0] != snapshot.generation and abs(kept[1] - live) > _DRIFT * kept[1]):
             kept = self._measured = (snapshot.generation, live, *self._measure(snapshot))
         levels = kept[2] + kept[3] * _reach(CERTAINTY, among)
-        return min(1.0, float(np.quantile(levels, _SHARE)))
+        lines = [float(np.quantile(some, _SHARE)) for some in (levels, levels[self._readable])]
+        return min(1.0, *lines)
 
     def _measure(self, snapshot: Snapshot) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Gives middle and spread of each question's cosines, float64 [q]."""
@@ -90,7 +97,7 @@ def standing_out(snapshot: Snapshot, vector: NDArray[np.float32], *, among: int)
         A cosine, or None where fewer than 50 passages have a vector.
     """
     rows = _sampled(snapshot)
-    if len(rows) < FEWEST or among < 1 or snapshot.vectors.shape[1] != len(vector):
+    if len(rows) < _FEWEST_STANDING_OUT or among < 1 or snapshot.vectors.shape[1] != len(vector):
         return None
     cosines = dot(snapshot.vectors[rows], vector)
     middle, upper = (float(value) for value in np.quantile(cosines, (0.5, _UPPER)))

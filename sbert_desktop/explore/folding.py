@@ -1,14 +1,15 @@
 """Near-identical passages of different documents count as one: copies, versions, quoted mails.
 
 Two passages are near-identical when the cosine of their vectors is at least 0.985, or when their texts
-are equal but for case, marks and white space. Only what is about to be shown, and a little more, is
-compared.
+are equal but for case, marks and white space. Where one has no vector, as in a library of words only, they are when
+19 of 20 words are the same. Only what is about to be shown, and a little more, is compared.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,19 @@ ALIKE = 0.985
 """Cosine from which passages are near-identical. Source: docs/adr/0014-ranking.md."""
 _MAYBE = 0.8
 """Cosine from which texts may be equal though vectors differ: the title before each passage does that."""
+ALIKE_WORDS = 0.95
+"""Share of words from which passages without vectors are near-identical: one of 40 may be another.
+
+Source: docs/adr/0014-ranking.md.
+"""
 _BLOCK = 32
 """Groups compared at a time."""
 _AHEAD = 32
 """Groups looked at behind the last one kept, so that those shown know most of what they stand for."""
 _TEXTS = 500
 """Passages read at most for their text in one search."""
+_LONGEST_WORD = 30
+"""Letters; what is longer and not in ASCII is a sentence of a script without spaces."""
 _NOT_WORDS = re.compile(r"[\W_]+")
 
 
@@ -74,6 +82,7 @@ class _Folder:
         self._vectors: Vectors = np.zeros((0, snapshot.vectors.shape[1]), np.float32)
         self._known = np.zeros(0, np.bool_)
         self._texts: dict[int, str] = {}
+        self._words: dict[int, frozenset[tuple[str, int]]] = {}
 
     def twins(
         self, passages: NDArray[np.int64], owners: NDArray[np.int64], rows: NDArray[np.int64]
@@ -99,12 +108,12 @@ class _Folder:
         has_near: list[bool] = np.asarray(near.any(axis=1)).tolist()
         for place, passage in enumerate(passages.tolist()):
             candidates = np.flatnonzero(near[place] & (number >= 0)).tolist() if has_near[place] else ()
-            own = self._texts.get(passage, "")
             twin = next(
                 (
                     j
                     for j in candidates
-                    if alike[place, j] or (own and self._texts.get(int(all_passages[j]), "") == own)
+                    if alike[place, j]
+                    or self._says_the_same(passage, int(all_passages[j]), known=bool(known[place] and all_known[j]))
                 ),
                 None,
             )
@@ -116,6 +125,21 @@ class _Folder:
         self._passages, self._owners = all_passages[kept], all_owners[kept]
         self._vectors, self._known = all_vectors[kept], all_known[kept]
         return found
+
+    def _says_the_same(self, passage: int, other: int, *, known: bool) -> bool:
+        """Compares the texts of two passages; nearly equal ones only where their vectors are not known."""
+        one, two = self._texts.get(passage, ""), self._texts.get(other, "")
+        if not one or not two:
+            return False
+        if one == two or known:
+            return one == two
+        return have_the_same_words(self._words_of(passage), self._words_of(other))
+
+    def _words_of(self, passage: int) -> frozenset[tuple[str, int]]:
+        """Gives the words of a passage, each with the number of times it stood before."""
+        if passage not in self._words:
+            self._words[passage] = numbered(self._texts[passage])
+        return self._words[passage]
 
     def _vectors_of(self, rows: NDArray[np.int64]) -> tuple[Vectors, Mask]:
         """Gives float32 [m, dimension], zeros where there is no vector, and bool [m] where there is."""
@@ -131,6 +155,28 @@ class _Folder:
         if wanted:
             records = self._snapshot.fetch(wanted)
             self._texts.update((p, plain(records[p].text) if p in records else "") for p in wanted)
+
+
+def numbered(text: str) -> frozenset[tuple[str, int]]:
+    """Gives the words of a plain text, each with the number of times it stood before: a bag as a set.
+
+    A text without spaces (Chinese, Japanese, Thai) is taken by its characters.
+    """
+    seen: Counter[str] = Counter()
+    found = []
+    for word in text.split():
+        for piece in word if len(word) > _LONGEST_WORD and not word.isascii() else (word,):
+            found.append((piece, seen[piece]))
+            seen[piece] += 1
+    return frozenset(found)
+
+
+def have_the_same_words(one: frozenset[tuple[str, int]], other: frozenset[tuple[str, int]]) -> bool:
+    """Tells whether nearly all words of two texts are in both: Jaccard's index of bags, against the threshold."""
+    if min(len(one), len(other)) < ALIKE_WORDS * max(len(one), len(other)):
+        return False
+    both = len(one & other)
+    return both >= ALIKE_WORDS * (len(one) + len(other) - both)
 
 
 def plain(text: str) -> str:

@@ -4,6 +4,12 @@ They are spread over as many corners of life as possible, so that a library that
 is still not about most. Written for this program.
 """
 
+from __future__ import annotations
+
+import numpy as np
+
+from sbert_desktop.domain import Mask
+
 STRANGERS: tuple[str, ...] = (
     "How long should a soft-boiled egg stay in the water?",
     "Which knot holds best on a slippery rope?",
@@ -102,3 +108,11 @@ STRANGERS: tuple[str, ...] = (
     "¿Cuánto tarda en crecer un limonero?",
     "¿Quién inventó el futbolín?",
 )
+
+_LANGUAGES = ("en",) * 84 + ("de",) * 4 + ("fr",) * 4 + ("es",) * 4
+
+
+def strangers_in(languages: tuple[str, ...]) -> Mask:
+    """Tells which of the questions are in one of the languages, bool [strangers]; all of them where none is named."""
+    known = np.array([language in languages for language in _LANGUAGES])
+    return known if known.any() else np.ones(len(_LANGUAGES), np.bool_)

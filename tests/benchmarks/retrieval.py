@@ -135,12 +135,13 @@ def chance_rates(judged, strangers: np.ndarray, off_topic: np.ndarray) -> dict[s
         strangers: Vectors of the questions that the line is measured with, float32 [s, dimension].
         off_topic: Vectors of questions of another set, float32 [n, dimension].
     """
-    from sbert_desktop.explore import Chance
+    from sbert_desktop.explore import Chance, strangers_in
 
     snapshot, vectors, queries, ids = opened(judged)
     rows = np.asarray(snapshot.vectors)[snapshot.alive]
     owners = np.array([ids[int(content)] for content in snapshot.contents[snapshot.alive]])
-    line = Chance(strangers).level(snapshot, among=len(rows))
+    readable = strangers_in(judged._session.encoder().info.languages)
+    line = Chance(strangers, readable).level(snapshot, among=len(rows))
     relevant: list[bool] = []
     answered: list[bool] = []
     for vector, (judgement, _) in list(zip(vectors, queries, strict=True))[1::2]:

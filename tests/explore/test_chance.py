@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sbert_desktop.domain import Filters, Mode, Query
-from sbert_desktop.explore import STRANGERS, Chance, search
+from sbert_desktop.explore import STRANGERS, Chance, search, strangers_in
 from sbert_desktop.explore.chance import standing_out
 
 from .made_snapshot import FakeSnapshot, unit
@@ -53,16 +53,34 @@ def test_the_line_rises_with_the_number_searched(rng):
     assert levels[-1] <= 1.0
 
 
-def test_fewer_than_50_living_passages_say_nothing(rng):
-    snapshot = FakeSnapshot(unit(rng, 50), np.arange(50))
+def test_a_library_of_fewer_than_200_living_passages_has_no_line(rng):
+    snapshot = FakeSnapshot(unit(rng, 200), np.arange(200))
     chance = Chance(unit(rng, 96))
     assert chance.level(snapshot, among=50) is not None
     snapshot.alive[3] = False
     assert chance.level(snapshot, among=50) is None
 
 
+def test_questions_in_a_language_that_the_model_does_not_read_do_not_raise_the_line(rng):
+    # What is written in one such language lies on one side, whatever it says.
+    language = unit(rng, 1, 384)
+    foreign = unit(rng, 150, 384) + language
+    vectors = np.concatenate([unit(rng, 150, 384), foreign / np.linalg.norm(foreign, axis=1, keepdims=True)])
+    own, other = unit(rng, 84, 384), unit(rng, 40, 384) + language
+    strangers = np.concatenate([own, other / np.linalg.norm(other, axis=1, keepdims=True)])
+    snapshot = FakeSnapshot(vectors.astype(np.float32), np.arange(300))
+    everyone = Chance(strangers).level(snapshot, among=300)
+    read = Chance(strangers, np.arange(len(strangers)) < 84).level(snapshot, among=300)
+    assert read == Chance(own).level(snapshot, among=300) < everyone - 0.2
+    # Where the library holds nothing in that language they are questions like others.
+    plain = FakeSnapshot(unit(rng, 300, 384), np.arange(300))
+    assert Chance(strangers, np.arange(len(strangers)) < 84).level(plain, among=300) <= min(
+        Chance(strangers).level(plain, among=300), Chance(own).level(plain, among=300)
+    )
+
+
 def test_vectors_of_another_model_say_nothing(rng):
-    assert Chance(unit(rng, 96, 32)).level(FakeSnapshot(unit(rng, 60, 16), np.arange(60)), among=60) is None
+    assert Chance(unit(rng, 96, 32)).level(FakeSnapshot(unit(rng, 260, 16), np.arange(260)), among=260) is None
 
 
 def test_what_was_measured_is_kept_until_the_library_changed(rng):
@@ -89,6 +107,21 @@ def test_search_tells_the_line_where_meaning_has_a_say(rng):
 
 def test_strangers_are_many_and_all_different():
     assert len(set(STRANGERS)) == len(STRANGERS) == 96
+
+
+@pytest.mark.parametrize(
+    ("languages", "words"),
+    [(("en",), {"What", "How"}), (("de",), {"Wie", "Was"}), (("fr",), {"Quelle"}), (("es",), {"¿Qué"})],
+)
+def test_strangers_are_told_apart_by_their_language(languages, words):
+    own = strangers_in(languages)
+    first = {text.split()[0] for text, held in zip(STRANGERS, own, strict=True) if held}
+    others = {text.split()[0] for text, held in zip(STRANGERS, own, strict=True) if not held}
+    assert words <= first
+    assert first.isdisjoint(others)
+    assert strangers_in(()).all()
+    assert strangers_in(("ja",)).all(), "no question is in Japanese: then all have to do"
+    assert strangers_in(("en", "de", "fr", "es", "ja")).all()
 
 
 def test_what_stands_out_is_more_than_the_library_holds_anyway(rng):

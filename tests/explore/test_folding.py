@@ -74,6 +74,67 @@ def test_without_any_vector_texts_are_compared(rng):
     assert shown(search(snapshot, Query("x"), None)) == [(1, 1), (2, 0)]
 
 
+SENTENCE = (
+    "The rain gauge on the roof filled twice in October, so we emptied it by hand and wrote down what it held each "
+    "time before we put it back between the chimney and the small window that does not close in wet weather any more"
+)
+
+
+def words_only(*texts):
+    return FakeSnapshot(
+        np.zeros((0, 0), np.float32),
+        np.zeros(0, np.int64),
+        words={number: 100.0 - number for number in range(len(texts))},
+        extra={number: number for number in range(len(texts))},
+        texts=dict(enumerate(texts)),
+    )
+
+
+def test_without_vectors_copies_that_differ_in_one_word_of_45_are_folded(rng):
+    copies = [SENTENCE.replace("October", month) for month in ("May", "June", "July", "March", "April", "August")]
+    other = " ".join(word[::-1] for word in SENTENCE.split())
+    snapshot = words_only(SENTENCE, *copies, other)
+    assert len(SENTENCE.split()) == 45
+    for mode in (Mode.KEYWORD, Mode.HYBRID):
+        assert shown(search(snapshot, Query("x", mode=mode), None)) == [(0, 6), (7, 0)]
+    assert len(search(snapshot, Query("x", mode=Mode.KEYWORD, fold=False), None).documents) == 8
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        SENTENCE.replace("October", "May").replace("roof", "shed").replace("twice", "once"),
+        SENTENCE + " and it stays so for ever",
+        " ".join(SENTENCE.split()[:20]),
+        "one two three four five six seven eight nine ten",
+    ],
+)
+def test_without_vectors_texts_that_say_otherwise_stay_apart(other):
+    assert shown(search(words_only(SENTENCE, other), Query("x"), None)) == [(0, 0), (1, 0)]
+
+
+def test_short_texts_without_vectors_are_folded_only_when_equal():
+    texts = ("Pay within 30 days", "Pay within 31 days", "pay within 30 days!", "30 30 30", "30 30")
+    assert shown(search(words_only(*texts), Query("x"), None)) == [(0, 1), (1, 0), (3, 0), (4, 0)]
+
+
+def test_a_text_without_spaces_is_compared_by_its_characters():
+    text = (
+        "我们在十月把屋顶上的雨量计倒空了两次每次都记下了水量然后放回烟囱和那扇小窗之间"
+        "窗户在雨天总是关不上所以我们用毛巾堵住它"
+    )
+    texts = (text, text.replace("十", "五"), text.replace("屋顶上的雨量计", "花园里的大水桶").replace("毛巾", "旧报纸"))
+    assert shown(search(words_only(*texts), Query("x"), None)) == [(0, 1), (2, 0)]
+
+
+def test_vectors_that_are_known_and_apart_are_not_folded_by_nearly_equal_texts(rng):
+    q = unit(rng, 1, 64)
+    vectors = np.concatenate([q, near(rng, q, 0.9)])
+    texts = {100: SENTENCE, 101: SENTENCE.replace("October", "May")}
+    results = search(FakeSnapshot(vectors, np.arange(2), texts=texts), Query("x", mode=Mode.SEMANTIC), q[0])
+    assert shown(results) == [(0, 0), (1, 0)]
+
+
 def test_empty_texts_are_not_equal(rng):
     snapshot = FakeSnapshot(
         np.zeros((0, 0), np.float32),
