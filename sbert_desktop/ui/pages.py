@@ -24,6 +24,8 @@ class PageSpec:
 
 PAGES: Final = (
     PageSpec("search", "Search", "search", "sbert_desktop.ui.search_entry", "SearchEntry"),
+    PageSpec("duplicates", "Duplicates", "duplicates", "sbert_desktop.ui.duplicates.page", "DuplicatesPage",
+             needs="duplicates"),
     PageSpec("models", "Models", "models", "sbert_desktop.ui.models.page", "ModelsPage"),
     PageSpec("library", "Library", "library", "sbert_desktop.ui.library.page", "LibraryPage"),
     PageSpec("settings", "Settings", "settings", "sbert_desktop.ui.settings_page", "SettingsPage", foot=True),

@@ -55,6 +55,7 @@ from sbert_desktop.domain import (
     Started,
 )
 from sbert_desktop.settings import Settings
+from tests.ui.fake_duplicates import FakeDuplicates
 from tests.ui.fake_kept import MODEL, FakeKept
 from tests.ui.fake_search import FakeSearch
 
@@ -269,7 +270,7 @@ def kinds_of_documents() -> tuple[DocumentView, ...]:
     return tuple(out)
 
 
-class FakeApp(FakeKept, FakeSearch):
+class FakeApp(FakeKept, FakeSearch, FakeDuplicates):
     """Commands with canned answers; every answer comes from the fake's own thread."""
 
     def __init__(self, settings: Settings, *, state: str = "full", delay: float = 0.0) -> None:
@@ -300,6 +301,7 @@ class FakeApp(FakeKept, FakeSearch):
             self.helpers = ProgramsView("", (), "")
         self.keep_nothing_yet()
         self.judge_nothing_yet()
+        self.find_nothing_yet()
         self._hidden: dict[Path, FolderView] = {}
         self._history = ["when do I get my deposit back", "tyre sizes of the scooter"]
         self._numbers = itertools.count(1)
@@ -478,6 +480,10 @@ class FakeApp(FakeKept, FakeSearch):
         self.calls.append(("cancel", job))
         if job.startswith("index"):
             self._queue.put([Finished(job, Outcome.CANCELLED)])
+        elif job.startswith("duplicates-held"):
+            self.let_go(Outcome.CANCELLED)
+        elif job.startswith("clean-up-held"):
+            self.let_go()
 
     def remove_folder(self, folder: Path) -> JobId:
         self.calls.append(("remove_folder", folder))

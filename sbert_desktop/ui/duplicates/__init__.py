@@ -1,0 +1,1 @@
+"""The Duplicates page: groups of files that are alike, what differs, and their clean-up."""
