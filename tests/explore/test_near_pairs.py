@@ -111,6 +111,18 @@ def test_vectors_without_any_structure_lose_no_pair(rng):
     assert_exact(pairs, vectors, np.ones(900, bool), 0.9)
 
 
+def test_vectors_of_a_few_directions_only_lose_no_pair(rng):
+    vectors = np.zeros((500, 300), np.float32)
+    vectors[:, [3, 50, 299]] = unit(rng.standard_normal((500, 3)))
+    alive = rng.random(500) < 0.8
+    few = near_pairs(vectors, alive, floor=0.95)
+    cut_free = few.at_least(few.whole)
+    assert all_pairs(vectors, alive, few.whole, -1e-6) <= as_set(cut_free)
+    zeros = near_pairs(np.zeros((5, 4), np.float32), np.ones(5, bool), floor=0.7)
+    assert zeros.same.tolist() == [0] * 5
+    assert len(zeros.a) == 0
+
+
 def test_the_cosines_are_those_of_the_rows(rng):
     vectors = made(rng, 800)
     pairs = near_pairs(vectors, np.ones(800, bool), floor=0.8)
