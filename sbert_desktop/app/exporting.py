@@ -156,10 +156,12 @@ def write(target: Path, text: str, *, replace: bool) -> Path:
     Raises:
         SbertDesktopError: ``file-exists`` or ``output-unwritable``.
     """
-    place = Path(os.path.realpath(target.expanduser()))
+    named = target.expanduser()
+    place = Path(os.path.realpath(named))
     temporary = ""
     try:
-        if place.exists() and not place.is_file():
+        if named.exists() and not named.is_file():  # asked by its name: a pipe's real path leads nowhere
+            place = named
             raise OSError(0, "it is no file")
         handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=".export-")
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="") as stream:

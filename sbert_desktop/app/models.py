@@ -43,9 +43,12 @@ def list_models(session: Session, *, verify: bool = False) -> tuple[ModelView, .
     return tuple(_view(session, folder, bundled=folder == bundled, verify=verify) for folder in folders())
 
 
-def add_model(session: Session, source: str, context: JobContext) -> tuple[ModelView, ...]:
+def add_model(
+    session: Session, source: str, context: JobContext, *, hub: bool | None = None
+) -> tuple[ModelView, ...]:
     """Adds a model from a folder, or from the hub by its name: call it for a name only on the person's wish.
 
+    ``hub`` says which of them the source is; None: a folder if there is one.
     The first cross-encoder comes into use at once; an encoder does not, for it would read the library anew.
 
     Raises:
@@ -58,7 +61,7 @@ def add_model(session: Session, source: str, context: JobContext) -> tuple[Model
 
     if not source.strip():
         raise UsageError("no-model", "No model is named.", "Name a folder, or a model on the hub.")
-    facts = add(source.strip(), session.launch, context)
+    facts = add(source.strip(), session.launch, context, hub=hub)
     if facts.kind == SCORES and not session.settings.text(CROSS_ENCODER):
         session.settings.set(CROSS_ENCODER, facts.name)
         session.second_stage.forget()

@@ -71,7 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser_codes() -> frozenset[str]:
     """Codes that mean the command was called wrongly, not that it could not be done."""
-    return frozenset({"empty-query", "bad-top", "bad-date", "bad-arguments", "bad-format", "setting-invalid"})
+    return frozenset(
+        {"empty-query", "bad-top", "bad-date", "bad-arguments", "bad-format", "setting-invalid", "no-model"}
+    )
 
 
 if __name__ == "__main__":

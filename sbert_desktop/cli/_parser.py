@@ -51,6 +51,11 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
+def _file_or_output(text: str) -> Path:
+    """Gives a path; that of standard output by its other names is ``-``."""
+    return Path("-") if text in {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"} else _path(text)
+
+
 def text(words: str) -> str:
     """Gives words a person typed; bytes that the locale could not read are read as UTF-8, else replaced."""
     if not any("\ud800" <= letter <= "\udfff" for letter in words):
@@ -161,7 +166,10 @@ def build_parser() -> argparse.ArgumentParser:
         "name",
         nargs="?",
         metavar="NAME",
-        help="of the model; to add one: its folder, or its name on the hub, which is the one thing that goes online",
+        help="of the model; to add one: its folder",
+    )
+    models.add_argument(
+        "--hub", metavar="NAME", help="add the model of this name on the hub, which is the one thing that goes online"
     )
     return parser
 
@@ -169,7 +177,9 @@ def build_parser() -> argparse.ArgumentParser:
 def _care(add: Callable[[str, str], _Parser]) -> None:
     """Commands for what was not read, and for keeping folders up to date."""
     problems = add("problems", "List files that were not read, or only in part, and why.")
-    problems.add_argument("--csv", type=_path, metavar="F", help="write them as CSV into a file, or - for the output")
+    problems.add_argument(
+        "--csv", type=_file_or_output, metavar="F", help="write them as CSV into a file, or - for the output"
+    )
     problems.add_argument("--all", action="store_true", help="ignored ones too")
     retry = add("retry", "Read files again though they look unchanged.")
     retry.add_argument("paths", nargs="+", type=_path, metavar="PATH")
@@ -298,7 +308,7 @@ def _export(parser: _Parser, common: _Parser) -> None:
 
 
 def _output(thing: argparse.ArgumentParser) -> None:
-    thing.add_argument("-o", "--output", type=_path, metavar="FILE", help="a file instead of the output")
+    thing.add_argument("-o", "--output", type=_file_or_output, metavar="FILE", help="a file instead of the output")
     thing.add_argument("--force", action="store_true", help="replace FILE if it is there")
 
 

