@@ -7,7 +7,7 @@ Times are seconds since the epoch unless a name says ``_ns``; similarities lie i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -170,6 +170,11 @@ class Removal:
     victim: Copy
     keepers: tuple[Copy, ...]
     kind: DuplicateKind
+
+
+def with_links(copies: Iterable[Copy]) -> frozenset[tuple[int, int]]:
+    """Gives device and inode of the files that have further hard links among these: one that goes frees nothing."""
+    return frozenset((copy.device, copy.inode) for copy in copies if copy.linked and copy.inode)
 
 
 def is_below(path: Path, folders: Sequence[Path]) -> bool:

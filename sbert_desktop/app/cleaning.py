@@ -8,7 +8,6 @@ should not have gone is put back at once. Everything is written down first (``li
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import os
 import stat
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sbert_desktop.app.copies import read_hash
 from sbert_desktop.app.duplicate_views import CleanUpView, MovedView
 from sbert_desktop.app.rules import is_online_only
 from sbert_desktop.app.session import Session
@@ -26,7 +26,6 @@ from sbert_desktop.errors import Cancelled, LibraryError, PlatformError, SbertDe
 from sbert_desktop.library import CleanUpEntry, CleanUpJournal, CleanUpRecord, CleanUps
 from sbert_desktop.platform import SystemTrash, is_in_trash
 
-_CHUNK = 1 << 20
 _AWAY = ("moved", "lost")
 _BESIDE = 99
 """Names that are tried for a file whose old place is taken."""
@@ -243,7 +242,9 @@ class _Run:
         """Gives where a file lies in the trash, sure that it is that file."""
         for place in _places(victim.path, trashed, self._trash):
             now = _look(place)
-            if now is not None and now.size == seen.size and (_same_file(now, seen) or _hash(place) == victim.sha256):
+            if now is None or now.size != seen.size:
+                continue
+            if _same_file(now, seen) or read_hash(place) == victim.sha256:
                 return place
         return None
 
@@ -283,10 +284,10 @@ class _Run:
             raise _Doubt(f"{name} changed since it was compared.")
         if is_in_trash(Path(os.path.realpath(path))):
             raise _Doubt(f"{name} lies in the trash.")
-        found = _hash(path, self._context.check)
-        if found is None:
+        found = read_hash(path, self._context.check)
+        if not found:
             raise _Doubt(f"{name} cannot be read.")
-        if found != copy.sha256 or not copy.sha256 or _look(path) != seen:
+        if found != copy.sha256 or _look(path) != seen:
             raise _Doubt(f"{name} changed since it was compared.")
         return seen
 
@@ -308,23 +309,6 @@ def _look(path: Path) -> _Seen | None:
 
 def _same_file(now: _Seen | None, before: _Seen) -> bool:
     return now is not None and (now.device, now.inode) == (before.device, before.inode) and bool(now.inode)
-
-
-def _hash(path: Path, check: Callable[[], None] | None = None) -> str | None:
-    """Gives the sha256 of a regular file, None when it cannot be read; never follows a link, never waits for a pipe."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    digest = hashlib.sha256()
-    try:
-        with os.fdopen(os.open(path, flags), "rb", buffering=0) as stream:
-            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                return None
-            while block := stream.read(_CHUNK):
-                digest.update(block)
-                if check is not None:
-                    check()
-    except OSError:
-        return None
-    return digest.hexdigest()
 
 
 # ---------------------------------------------------------------- history and undo
@@ -408,7 +392,7 @@ def _restore(journal: CleanUpJournal, number: int, entry: CleanUpEntry, outcome:
     found = _find_trashed(entry, outcome.trash, trash)
     if found is None:
         now = _look(entry.path)
-        if now is not None and now.size == entry.size and _hash(entry.path) == entry.sha256:
+        if now is not None and now.size == entry.size and read_hash(entry.path) == entry.sha256:
             return told("restored", "It was back already.", entry.path)
         return told("lost", "It is no longer in the trash.")
     for target in _targets(entry.path):
@@ -432,7 +416,7 @@ def _find_trashed(entry: CleanUpEntry, known: Path | None, trash: Trash) -> Path
     """Gives where a file of a clean-up lies in the trash; its bytes decide."""
     for place in _places(entry.path, known, trash):
         now = _look(place)
-        if now is not None and now.size == entry.size and _hash(place) == entry.sha256:
+        if now is not None and now.size == entry.size and read_hash(place) == entry.sha256:
             return place
     return None
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sbert_desktop.cleanup import Copy, DuplicateQuery, Removal
 from sbert_desktop.domain import JobContext, JobId
+from sbert_desktop.errors import LibraryError
 
 if TYPE_CHECKING:
     from sbert_desktop.app.duplicate_views import DuplicatesView, GroupView
@@ -94,26 +96,36 @@ class DuplicateCommands:
 
         def work(context: JobContext) -> object:
             from sbert_desktop.app.cleaning import run_clean_up
-            from sbert_desktop.app.duplicates import decided_same
 
             moved: list[Removal] = []
-            view = run_clean_up(self._session, removals, context, dry=dry, on_moved=moved.append)
-            if moved:
-                decided_same(self._session, [(one.victim, one.keepers[0]) for one in moved])
-                self._removed([one.victim.path for one in moved])
-            return view
+            try:
+                return run_clean_up(self._session, removals, context, dry=dry, on_moved=moved.append)
+            finally:
+                if moved:
+                    self._moved(moved)
 
         return self._jobs.submit("cleaner", "clean-up", work)
+
+    def _moved(self, moved: Sequence[Removal]) -> None:
+        """Remembers what was decided, and takes the files out of what was found and out of the library."""
+        from sbert_desktop.app.duplicates import decided_same, forget_moved
+
+        forget_moved(self._session, [one.victim.path for one in moved])
+        self._removed([one.victim.path for one in moved])
+        with suppress(LibraryError):  # busy: that the files moved matters more than what it teaches
+            decided_same(self._session, [(one.victim, one.keepers[0]) for one in moved])
 
     def undo_clean_up(self, id: str, paths: Sequence[Path] = ()) -> JobId:
         """Brings back what a clean-up moved."""
 
         def work(context: JobContext) -> object:
             from sbert_desktop.app.cleaning import run_undo
+            from sbert_desktop.app.duplicates import look_anew
 
             view = run_undo(self._session, id, paths, context)
             back = [one.path for one in view.files if one.state == "restored"]
             if back:
+                look_anew(self._session)
                 self._live.check(back)
             return view
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 import itertools
+import os
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -15,10 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.app import deciding
-from sbert_desktop.app.copies import Gathered, gather, is_signed
+from sbert_desktop.app.copies import Gathered, gather, is_signed, may_be_signed, names_of, strangers
 from sbert_desktop.app.duplicate_views import DuplicatesView, GroupView, MemberView
 from sbert_desktop.app.session import Session
-from sbert_desktop.cleanup import FLOOR, NEVER_TICKED, Copy, DuplicateKind, DuplicateQuery, Relation, is_below
+from sbert_desktop.cleanup import (
+    FLOOR,
+    NEVER_TICKED,
+    Copy,
+    DuplicateKind,
+    DuplicateQuery,
+    Relation,
+    is_below,
+    with_links,
+)
 from sbert_desktop.domain import ContentId, Filters, JobContext, Mask, Snapshot, display_path
 from sbert_desktop.errors import LibraryError
 from sbert_desktop.explore.candidates import by_passages, document_cosine
@@ -29,6 +40,7 @@ from sbert_desktop.explore.grouping import Group, Kinship, group_key
 from sbert_desktop.explore.kinship import find_relations
 from sbert_desktop.explore.near_pairs import NearPairs, near_pairs
 from sbert_desktop.explore.twin_folders import equal_folders
+from sbert_desktop.jobs import NullContext
 
 _VERSION = 1
 """Raised when relations are found otherwise: those on the shelf are then found again."""
@@ -37,24 +49,29 @@ _PICTURE = "picture"
 _BATCH = 200  # fingerprints between two writes
 _FAMILY = frozenset({DuplicateKind.TEXT, DuplicateKind.FORMAT, DuplicateKind.NEAR, DuplicateKind.CONTAINED})
 
+_SEPARATOR = os.fsencode(os.sep)
+
 Rows = dict[int, NDArray[np.int64]]
+Folders = tuple[tuple[Path, tuple[Copy, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """Everything that was compared, ready to be cut.
 
-    ``rows``: the rows of the passages of each unit. ``signed``: units with a signature. ``pairs``: of passages.
+    ``signed``: units with a signature. ``pairs``: of passages. ``folders``: equal ones with their files. ``stale``:
+    files came back since, the disk is to be looked at again.
     """
 
     gathered: Gathered
     kinship: Kinship
     pairs: NearPairs | None
     signed: frozenset[int]
-    folders: tuple[tuple[Path, ...], ...]
+    folders: tuple[Folders, ...]
     key: str
     generation: int
     waiting: int
+    stale: bool = False
 
 
 _FOUND: WeakKeyDictionary[Session, Found] = WeakKeyDictionary()
@@ -78,7 +95,7 @@ def find(session: Session, context: JobContext, *, again: bool = False) -> Found
         again: Look at the disk and the library anew.
     """
     old = _FOUND.get(session)
-    if old is not None and not again:
+    if old is not None and not again and not old.stale:
         return old
     snapshot = session.snapshot()
     gathered = gather(session, context)
@@ -95,13 +112,32 @@ def find(session: Session, context: JobContext, *, again: bool = False) -> Found
         kinship,
         pairs,
         signed,
-        tuple(equal_folders(gathered.names)),
+        _folders(gathered, context),
         key,
         snapshot.generation,
         max(0, snapshot.passages - int(np.count_nonzero(snapshot.alive))),
     )
     _FOUND[session] = found
     return found
+
+
+def forget_moved(session: Session, paths: Iterable[Path]) -> None:
+    """Takes files that went to the trash, and what was in them, out of what was found."""
+    old = _FOUND.get(session)
+    if old is None:
+        return
+    gone = set(paths)
+    copies = tuple(copy for copy in old.gathered.copies if copy.path not in gone)
+    names = tuple((path, sha256) for path, sha256 in old.gathered.names if path not in gone)
+    gathered = replace(old.gathered, copies=copies, names=names, unread=sum(not copy.content for copy in copies))
+    _FOUND[session] = replace(old, gathered=gathered, folders=_folders(gathered, NullContext()))
+
+
+def look_anew(session: Session) -> None:
+    """Has the next question look at the disk: files came back."""
+    old = _FOUND.get(session)
+    if old is not None:
+        _FOUND[session] = replace(old, stale=True)
 
 
 def last_found(session: Session) -> Found | None:
@@ -242,26 +278,57 @@ def _rows_of(owners: NDArray[np.int64], wanted: set[int]) -> Rows:
 
 
 def _signed(session: Session, gathered: Gathered, kinship: Kinship, context: JobContext) -> frozenset[int]:
-    """Gives the units of any group that carry a signature."""
-    counts = _counts(gathered.copies, len(gathered.shas))
-    groups = kinship.group(counts, near=FLOOR, related=FLOOR)
-    involved = {unit for group in groups for unit in group.units}
-    places = {copy.unit: copy.path for copy in gathered.copies if copy.unit in involved and not copy.member}
+    """Gives the units that may ever be in a group, whatever is asked, and carry a signature."""
+    involved = (_counts(gathered.copies, len(gathered.shas)) > 1) | kinship.related_units()
+    places = {c.unit: c for c in gathered.copies if involved[c.unit] and not c.member and may_be_signed(c)}
     shelf = session.library.shelf
     names = {unit: f"signed:{gathered.shas[unit]}" for unit in places}
     known = shelf.get(names.values())
     signed, fresh = set(), {}
-    for done, (unit, path) in enumerate(places.items()):
+    for done, (unit, copy) in enumerate(places.items()):
         told = known.get(names[unit])
         if told is None:
             context.check()
             context.progress("Looking for signatures", done, len(places))
-            told = b"1" if is_signed(path, context.check) else b"0"
-            fresh[names[unit]] = told
+            found = is_signed(copy.path, copy.format, context.check)
+            if found is None:
+                continue  # it cannot be read: it cannot go either
+            told = fresh[names[unit]] = b"1" if found else b"0"
         if told == b"1":
             signed.add(unit)
     shelf.put(fresh)
+    shelf.keep_only("signed:", names.values())
     return frozenset(signed)
+
+
+def _folders(gathered: Gathered, context: JobContext) -> tuple[Folders, ...]:
+    """Gives equal folders with their files; one that holds something that the library does not know equals none."""
+    known = {path for path, _ in gathered.names}
+    more: list[tuple[Path, str]] = []
+    seen: set[Path] = set()
+    while True:
+        alike = equal_folders([*gathered.names, *more])
+        before = len(more)
+        for folder in itertools.chain.from_iterable(alike):
+            context.check()
+            if folder not in seen:
+                seen.add(folder)
+                more += [(path, "") for path in strangers(folder, known)]
+        if len(more) == before:
+            break
+    files = sorted((copy for copy in gathered.copies if not copy.member), key=lambda copy: os.fsencode(copy.path))
+    places = [os.fsencode(copy.path) for copy in files]
+    found = []
+    for folders in alike:
+        inside = []
+        for folder in folders:
+            start = os.fsencode(folder).rstrip(_SEPARATOR) + _SEPARATOR
+            first = bisect.bisect_left(places, start)
+            last = bisect.bisect_left(places, start[:-1] + bytes([start[-1] + 1]))
+            inside.append((folder, tuple(files[first:last])))
+        # The same files by other names: nothing to win.
+        found.append(tuple((folder, held) for folder, held in inside if held and not any(c.linked for c in held)))
+    return tuple(folders for folders in found if len(folders) > 1)
 
 
 def _counts(copies: Iterable[Copy], units: int) -> NDArray[np.int64]:
@@ -278,11 +345,13 @@ def _counts(copies: Iterable[Copy], units: int) -> NDArray[np.int64]:
 
 def cut(session: Session, found: Found, query: DuplicateQuery) -> DuplicatesView:
     """Cuts the groups for a query: quick, nothing is read but the person's judgements."""
+    asked = query
+    query, missing = _by_its_names(found, asked)
     copies = _chosen(session, found, query)
-    folders, inside = _folder_groups(found, query)
+    apart = deciding.apart(session)
+    folders, inside = _folder_groups(found, query, apart)
     rest = [copy for copy in copies if copy.path not in inside] if inside else copies
     numbers = {sha256: number for number, sha256 in enumerate(found.gathered.shas)}
-    apart = deciding.apart(session)
     excluded = {(numbers[a], numbers[b]) for a, b in apart if a in numbers and b in numbers}
     singles = {a for a, b in excluded if a == b}
     counts = _counts(rest, len(found.gathered.shas))
@@ -304,7 +373,7 @@ def cut(session: Session, found: Found, query: DuplicateQuery) -> DuplicatesView
     groups.sort(key=lambda group: (-group.bytes_to_win, group.title.casefold(), group.key))
     ticked = [member for group in groups for member in group.members if member.ticked]
     return DuplicatesView(
-        query=query,
+        query=asked,
         groups=tuple(groups),
         bytes_to_win=sum(group.bytes_to_win for group in groups),
         ticked=sum(len(member.files) or 1 for member in ticked),
@@ -312,14 +381,42 @@ def cut(session: Session, found: Found, query: DuplicateQuery) -> DuplicatesView
         files=len(copies),
         unread=sum(not copy.content for copy in copies),
         left=_left(groups),
-        notes=_notes(session, found),
+        notes=(*missing, *_notes(session, found)),
         generation=found.generation,
     )
+
+
+def _by_its_names(found: Found, query: DuplicateQuery) -> tuple[DuplicateQuery, list[str]]:
+    """Gives folders of the rules all the names that files have them by, and says which protected ones are not there.
+
+    A protected folder is protected however it is named: through a link, in other letters where these do not count.
+    """
+    assistant = query.assistant
+    homes = found.gathered.homes
+    missing = [
+        f"The protected folder {display_path(folder)} is not there."
+        for folder in assistant.protected
+        if not folder.exists()
+    ]
+
+    def all_names(folders: Iterable[Path]) -> tuple[Path, ...]:
+        return tuple(dict.fromkeys(name for folder in folders for name in names_of(homes, folder)))
+
+    rules = tuple(
+        rule if rule.folder is None else replace(rule, folder=names_of(homes, rule.folder)[-1])
+        for rule in assistant.rules
+    )
+    assistant = replace(
+        assistant, rules=rules, protected=all_names(assistant.protected), only_in=all_names(assistant.only_in)
+    )
+    return replace(query, assistant=assistant), missing
 
 
 def _chosen(session: Session, found: Found, query: DuplicateQuery) -> list[Copy]:
     """Gives the copies that take part."""
     copies: Iterable[Copy] = found.gathered.copies
+    if not query.paths and not query.filters:
+        return list(copies)
     if query.paths:
         wanted = set(query.paths)
         copies = [copy for copy in copies if copy.path in wanted]
@@ -327,7 +424,18 @@ def _chosen(session: Session, found: Found, query: DuplicateQuery) -> list[Copy]
         mask = session.snapshot().select(query.filters)
         if mask is not None:
             copies = [copy for copy in copies if _passes(copy, mask, query.filters)]
-    return list(copies)
+    return list(_linked_among(copies))
+
+
+def _linked_among(copies: Iterable[Copy]) -> Iterator[Copy]:
+    """Says anew which are hard links: the first name of a file may not take part."""
+    seen: set[tuple[int, int]] = set()
+    for copy in copies:
+        inode = (copy.device, copy.inode)
+        linked = not copy.member and copy.inode != 0 and inode in seen
+        if not copy.member:
+            seen.add(inode)
+        yield copy if linked == copy.linked else replace(copy, linked=linked)
 
 
 def _passes(copy: Copy, mask: Mask, filters: Filters) -> bool:
@@ -363,6 +471,7 @@ def _group_view(found: Found, group: Group, by_unit: Mapping[int, Sequence[Copy]
         range(len(members)), key=lambda n: (not choices[n].keep, bool(members[n].member), _place(members[n]))
     )
     rows = tuple(_member_view(members[n], choices[n], place) for place, n in enumerate(order))
+    held = with_links(members)
     return GroupView(
         key=group_key(copy.sha256 for copy in members),
         title=_title(rows[0].copy),
@@ -370,7 +479,10 @@ def _group_view(found: Found, group: Group, by_unit: Mapping[int, Sequence[Copy]
         lowest=group.lowest,
         members=rows,
         bytes_to_win=sum(
-            row.copy.size for row in rows if row.may_tick and not row.keep and row.relation not in NEVER_TICKED
+            row.copy.size
+            for row in rows
+            if row.may_tick and not row.keep and row.relation not in NEVER_TICKED
+            and (row.copy.device, row.copy.inode) not in held
         ),
         versions=family.words if family is not None else "",
         numbers=any(row.relation is DuplicateKind.NUMBERS for row in rows) or group.kind is DuplicateKind.NUMBERS,
@@ -416,7 +528,9 @@ def _title(copy: Copy) -> str:
     return stem if dot and stem and len(suffix) <= 5 else name
 
 
-def _folder_groups(found: Found, query: DuplicateQuery) -> tuple[list[GroupView], set[Path]]:
+def _folder_groups(
+    found: Found, query: DuplicateQuery, apart: Collection[tuple[str, str]]
+) -> tuple[list[GroupView], set[Path]]:
     """Gives a group for each set of equal folders, and the files that it stands for.
 
     The files of the first folder stay among the others, for further copies of them elsewhere.
@@ -425,19 +539,18 @@ def _folder_groups(found: Found, query: DuplicateQuery) -> tuple[list[GroupView]
         return [], set()
     groups: list[GroupView] = []
     hidden: set[Path] = set()
-    for folders in found.folders:
-        inside = [[copy for copy in found.gathered.copies if not copy.member and is_below(copy.path, (folder,))]
-                  for folder in folders]  # fmt: skip
-        if any(copy.linked for files in inside for copy in files):
-            continue  # the same files by other names: nothing to win
+    for pairs in found.folders:
+        folders, inside = zip(*pairs, strict=True)
+        if all((copy.sha256, copy.sha256) in apart for copy in inside[0]):
+            continue  # the person said that these are no duplicates
         tops = [_folder_copy(folder, files) for folder, files in zip(folders, inside, strict=True)]
         choices = choose(tops, query.assistant, _no_relation)
         guarded = [any(is_below(copy.path, query.assistant.protected) for copy in files) for files in inside]
-        signed = [any(copy.signed for copy in files) for files in inside]
+        signed = [any(copy.unit in found.signed for copy in files) for files in inside]
         order = sorted(range(len(tops)), key=lambda n: (not choices[n].keep, _place(tops[n])))
         rows = []
         for place, n in enumerate(order):
-            row = replace(_member_view(tops[n], choices[n], place), files=tuple(inside[n]))
+            row = replace(_member_view(tops[n], choices[n], place), files=inside[n])
             if guarded[n]:
                 row = replace(row, may_tick=False, ticked=False, why_not="holds a protected folder")
             elif signed[n]:

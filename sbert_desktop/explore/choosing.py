@@ -5,12 +5,23 @@ Pure functions. A group always keeps one file on disk; what lies in containers i
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sbert_desktop.cleanup import NEVER_TICKED, Assistant, Copy, DuplicateKind, Relation, Rule, RuleKind, is_below
+from sbert_desktop.cleanup import (
+    NEVER_TICKED,
+    Assistant,
+    Copy,
+    DuplicateKind,
+    Relation,
+    Rule,
+    RuleKind,
+    is_below,
+    with_links,
+)
 from sbert_desktop.domain import short_path
 from sbert_desktop.errors import UsageError
 from sbert_desktop.explore.versions import read_name
@@ -79,9 +90,11 @@ def choose(
                 )
             )
             continue
-        goes, warning = _goes(copy, relation, missing, assistant)
         twin = best_of_unit.get(copy.unit, number)
-        if not goes and twin != number and DuplicateKind.BYTES in assistant.kinds:
+        goes, warning = _goes(copy, relation, missing, assistant)
+        if order.is_held(number):
+            goes, warning = False, warning or "has a hard link: nothing to win"
+        elif not goes and twin != number and DuplicateKind.BYTES in assistant.kinds:
             goes, warning = not copy.signed, _mark(copy)  # the same bytes stay, in the other one
         ticked = goes and not barred[number] and (not assistant.only_in or is_below(copy.path, assistant.only_in))
         choices.append(
@@ -145,6 +158,12 @@ class _Order:
         self._members = members
         self._assistant = assistant
         self._versions = versions
+        self._held = with_links(members)
+
+    def is_held(self, number: int) -> bool:
+        """Says whether a file has further hard links: that it goes frees nothing."""
+        copy = self._members[number]
+        return (copy.device, copy.inode) in self._held
 
     def key(self, number: int) -> tuple[object, ...]:
         copy = self._members[number]
@@ -152,7 +171,7 @@ class _Order:
         if self._assistant.invert:
             parts = [-part for part in parts]
         protected = not is_below(copy.path, self._assistant.protected)
-        return (protected, *parts, len(copy.path.parts), str(copy.path))
+        return (protected, not self.is_held(number), *parts, len(copy.path.parts), str(copy.path))
 
     def best(self, numbers: Sequence[int]) -> int:
         return min(numbers, key=self.key)
@@ -167,6 +186,8 @@ class _Order:
             is_below(self._members[one].path, folders) for one in rivals
         ):
             return "copy of a protected file" if other else "in a protected folder"
+        if self.is_held(kept) and not all(self.is_held(one) for one in rivals):
+            return "copy of a file with hard links" if other else "has a hard link"
         for rule in self._assistant.rules:
             mine = self._measure(rule, self._members[kept])
             if any(self._measure(rule, self._members[one]) != mine for one in rivals):
@@ -304,7 +325,10 @@ def _kinds(value: str) -> list[DuplicateKind]:
 
 
 def _folder(value: str) -> Path:
-    return Path(value).expanduser().absolute()
+    try:
+        return Path(os.path.abspath(Path(value).expanduser()))
+    except RuntimeError as error:  # ~nobody
+        raise UsageError("bad-rule", f"There is no folder {value!r}.", "Give the folder's whole path.") from error
 
 
 def format_rules(assistant: Assistant) -> str:

@@ -86,6 +86,13 @@ class Kinship:
         """How many relations there are between unlike texts."""
         return len(self._a)
 
+    def related_units(self) -> NDArray[np.bool_]:
+        """Says of each unit whether anything holds between it and another one: [n], whatever is asked for."""
+        linked = np.isin(self._nodes, np.concatenate([self._a, self._b]))
+        several = np.bincount(self._nodes, minlength=len(self._nodes)) > 1
+        mask: NDArray[np.bool_] = linked | several[self._nodes]
+        return mask
+
     def between(self, a: int, b: int) -> Relation | None:
         """Gives what holds between two units, None for nothing; a and b may be in any order, the relation's are not."""
         if a == b:

@@ -453,7 +453,8 @@ def _disk_full(handle):
 @pytest.mark.parametrize(
     "line",
     [
-        b'{"begin": NaN, "files": []}', b'{"begin": 1e300, "files": []}', b'{"begin": 5, "files": [["00", "x", 1, 1, 1, ""]]}',
+        b'{"begin": NaN, "files": []}', b'{"begin": 1e300, "files": []}',
+        b'{"begin": 5, "files": [["00", "x", 1, 1, 1, ""]]}',
         b"[" * 50_000, b"[]", b"7", b'{"file": true, "state": "moved"}', b'{"file": 0, "state": ["moved"]}', b"\xff\0",
         b'{"begin": "now", "files": 3}', b'{"file": 99, "state": "moved"}', b'{"begin": {}, "number": []}',
     ],
