@@ -51,8 +51,9 @@ _MARKS = (
     "\u0f35\u0f37\u0f39\u0f3e\u0f3f\u0f71-\u0f84\u0f86\u0f87\u0f8d-\u0fbc\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 )
 """Signs that belong to the letter before them, which ``\\w`` leaves out: vowels of Indian scripts, points."""
-_JOINED = "\u2060"
-"""Stands where a hyphen at a line end was, so that the text keeps its length."""
+JOINED = "\u2060"
+"""Stands where a hyphen at a line end was, so that the text keeps its length; it is not seen when shown."""
+_JOINED = JOINED
 _LETTER = rf"[^\W_{SIGNS}]"
 _PART = rf"{_LETTER}{{1,12}}"
 _TOKENS = (
@@ -292,6 +293,40 @@ class Comparable:
             self._begins = np.zeros(len(pieces) + 1, np.int64)
             np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=self._begins[1:])
         return self._joined, self._begins
+
+
+def cleaned(text: str, blocks: Sequence[Block] = ()) -> str:
+    """Gives a text of the same length without what is not compared: furniture, bullets, hyphens at line ends."""
+    return _cleaned(text, blocks)
+
+
+def placed_words(clean: str, low: int, high: int, *, format: str = "") -> tuple[list[str], list[Span]]:
+    """Gives the words of a stretch of what :func:`cleaned` gave, as they are compared, and the place of each."""
+    piece = clean[low:high]
+    folded = piece.lower() if piece.isascii() else piece.casefold()
+    if not folded.isascii() and not unicodedata.is_normalized("NFC", folded):
+        folded = unicodedata.normalize("NFC", folded)
+    pattern = _CODE_TOKEN if format in _CODE else _TOKEN
+    found = [(match.group(), match.start(), match.end()) for match in pattern.finditer(folded)]
+    if len(folded) != len(piece):
+        places = _places_folded(piece, len(folded))
+        found = [(word, places[start], max(places[start] + 1, places[end])) for word, start, end in found]
+    words = [word.replace(_JOINED, "") for word, _, _ in found]
+    return words, [(low + start, low + end) for _, start, end in found]
+
+
+def _places_folded(text: str, length: int) -> list[int]:
+    """Gives for each code point of the folded text, and its end, where it comes from."""
+    places: list[int] = []
+    start = 0
+    while start < len(text):
+        end = start + 1
+        while end < len(text) and unicodedata.combining(text[end]):
+            end += 1
+        places += [start] * len(unicodedata.normalize("NFC", text[start:end].casefold()))
+        start = end
+    # joined differently as a whole (letters that are composed of several): near enough, and never outside
+    return [*places[:length], *[len(text)] * (length + 1 - len(places))]
 
 
 def coded(words: Sequence[str]) -> Numbers:

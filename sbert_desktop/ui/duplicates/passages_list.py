@@ -21,8 +21,8 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from sbert_desktop.app.diffing import differing_words
 from sbert_desktop.app.duplicate_views import SharedPassage, Span
-from sbert_desktop.app.side_by_side import differing_words
 from sbert_desktop.domain import short_path
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.duplicates.diff_text import LEFT_INK, CellText
@@ -41,13 +41,6 @@ FIRST_WORDS = 200  # code points of a passage that a row of the list is made of
 def documents_of(passage: SharedPassage) -> int:
     """Gives in how many documents a passage stands."""
     return len({(path, member) for path, member, *_ in passage.places})
-
-
-def is_literal(passage: SharedPassage) -> bool:
-    """Tells whether it says the same words everywhere."""
-    first = passage.places[0][4]
-    return passage.lowest > 0.99 and all(
-        text == first or not any(differing_words(first, text)) for *_, text in passage.places[1:])
 
 
 class PassageModel(QAbstractListModel):
