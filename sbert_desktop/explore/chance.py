@@ -6,8 +6,8 @@ every passage is somewhat near to every sensible question. So questions of no co
 nearly normal, and the largest of ``n`` draws stays below ``middle + spread * z`` with probability ``c``
 where ``z = Phi^-1(c ** (1 / n))``. Middle and spread are taken from quantiles, since a library may
 well answer some of the questions; of the levels of all questions the third quartile is the line. A model takes
-questions and passages in one language that it does not read for similar on account of the language alone, so the line
-is not above what its own languages give. In a small library a subject is a large share of all: nothing is said of it.
+questions and passages in one language that it does not read for similar on account of the language alone: where most of
+the questions in such languages lie above the line, those in its own give it. In a small library a subject is a large share of all: nothing is said of it.
 Source: F(x) ** n for the largest of n (Gumbel 1958, "Statistics of Extremes"); the parameters, and what the line is
 worth: docs/adr/0014-ranking.md.
 """
@@ -71,8 +71,11 @@ class Chance:
         if kept is None or (kept[0] != snapshot.generation and abs(kept[1] - live) > _DRIFT * kept[1]):
             kept = self._measured = (snapshot.generation, live, *self._measure(snapshot))
         levels = kept[2] + kept[3] * _reach(CERTAINTY, among)
-        lines = [float(np.quantile(some, _SHARE)) for some in (levels, levels[self._readable])]
-        return min(1.0, *lines)
+        line = np.quantile(levels, _SHARE)
+        foreign = levels[~self._readable]
+        if len(foreign) and np.median(foreign) > line:
+            line = np.quantile(levels[self._readable], _SHARE)
+        return min(1.0, float(line))
 
     def _measure(self, snapshot: Snapshot) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Gives middle and spread of each question's cosines, float64 [q]."""
