@@ -7,7 +7,8 @@ nearly normal, and the largest of ``n`` draws stays below ``middle + spread * z`
 where ``z = Phi^-1(c ** (1 / n))``. Middle and spread are taken from quantiles, since a library may
 well answer some of the questions; of the levels of all questions the third quartile is the line. A model takes
 questions and passages in one language that it does not read for similar on account of the language alone: where most of
-the questions in such languages lie above the line, those in its own give it. In a small library a subject is a large share of all: nothing is said of it.
+the questions in such languages lie above the line, those in its own give it. In a small library a subject is a large
+share of all: nothing is said of it.
 Source: F(x) ** n for the largest of n (Gumbel 1958, "Statistics of Extremes"); the parameters, and what the line is
 worth: docs/adr/0014-ranking.md.
 """
