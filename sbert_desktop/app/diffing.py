@@ -19,7 +19,7 @@ from sbert_desktop.explore.comparable import JOINED, cleaned, placed_words
 from sbert_desktop.explore.differences import match
 from sbert_desktop.extraction import sentences
 
-MOST_CHARACTERS = 1_000_000
+MOST_CHARACTERS = 1_200_000
 """Of each text are compared; what lies beyond is said not to be."""
 _LONGEST = 1_000
 """Code points of a sentence; one without an end is parted."""
@@ -82,7 +82,7 @@ class Document:
     """A text ready to be laid beside another one.
 
     Attributes:
-        text: The first million code points.
+        text: The first 1.2 million code points.
         units: In their order; those without words are left out.
         words: As they are compared.
         spans: Place of each word.
@@ -208,17 +208,16 @@ class Comparison:
 
     def run(self) -> None:
         """Pairs sentences, and words where these differ."""
-        for paragraph in _paragraphs(self._pairs(), self._a, self._b):
+        for paragraph in _paragraphs(self._before_the_cut(list(self._pairs())), self._a, self._b):
             self.rows += [self._row(pairs) for pairs in _rows(paragraph, self._a, self._b)]
         self._gather()
 
     def run_words(self) -> None:
         """Pairs all words as if each text were one sentence; gives marks only."""
-        if self._a.units and self._b.units:
-            links = self._links(range(len(self._a.words)), range(len(self._b.words)))
-            links = without_islands(links, (0, len(self._a.words)), (0, len(self._b.words)))
-            self._note(0, 0, len(self._a.units), {n for n, _ in links})
-            self._note(1, 0, len(self._b.units), {p for _, p in links})
+        links = self._links(range(len(self._a.words)), range(len(self._b.words)))
+        links = without_islands(links, (0, len(self._a.words)), (0, len(self._b.words)))
+        self._note(0, 0, len(self._a.units), {n for n, _ in links})
+        self._note(1, 0, len(self._b.units), {p for _, p in links})
         self._gather()
 
     def _gather(self) -> None:
@@ -241,6 +240,22 @@ class Comparison:
             if at < len(mine):
                 yield _Pair(at, at + 1, other, other + 1, same=True)
             i, j = at + 1, other + 1
+
+    def _before_the_cut(self, pairs: list[_Pair]) -> list[_Pair]:
+        """Leaves out what differs at the end only because the other text was not read on."""
+        end = len(pairs)
+        if self._a.is_cut or self._b.is_cut:
+            while end and not pairs[end - 1].same:
+                end -= 1
+            alone = pairs[end:]
+            keep = next((n for n, pair in enumerate(alone[::-1]) if pair.a1 > pair.a0 and pair.b1 > pair.b0), None)
+            # up to the last sentence that has a version on the other side; that one itself may be cut
+            end += 0 if keep is None else max(0, len(alone) - keep - 1)
+        for pair in pairs[end:]:
+            for side, units in enumerate((range(pair.a0, pair.a1), range(pair.b0, pair.b1))):
+                for unit in units:
+                    self._only[side].pop(unit, None)
+        return pairs[:end]
 
     def _found_elsewhere(
         self, mine: Sequence[int], theirs: Sequence[int], partner: Sequence[int]
@@ -293,8 +308,13 @@ class Comparison:
         for n, p in links:
             key = (owner_a[n], owner_b[p])
             shared[key] = shared.get(key, 0.0) + self._weight(self._words_a[n])
+        strong = {key for key, weight in shared.items() if self._are_versions(*key, weight)}
+        # words at the edge of a sentence that ends elsewhere on the other side are no less the same
+        links = [
+            link for run in _in_runs(links) if any((owner_a[n], owner_b[p]) in strong for n, p in run) for link in run
+        ]
         pairs: list[_Pair] = []
-        for unit, other in sorted(key for key, weight in shared.items() if self._are_versions(*key, weight)):
+        for unit, other in sorted(strong):
             if pairs and (unit < pairs[-1].a1 or other < pairs[-1].b1):
                 last = pairs[-1]
                 pairs[-1] = replace(last, a1=max(last.a1, unit + 1), b1=max(last.b1, other + 1))
@@ -353,16 +373,19 @@ class Comparison:
         for pair in pairs:
             low, high = self._a.units[pair.a0].first, self._a.units[pair.a1 - 1].last
             from_, to = self._b.units[pair.b0].first, self._b.units[pair.b1 - 1].last
-            while at < len(links) and links[at][0] < low:
+            while at < len(links) and links[at][0] < low and links[at][1] < from_:
                 at += 1
-            inside = []
-            while at < len(links) and links[at][0] < high:
-                if from_ <= links[at][1] < to:
-                    inside.append(links[at])
-                at += 1
-            inside = without_islands(inside, (low, high), (from_, to))
-            self._note(0, pair.a0, pair.a1, {n for n, _ in inside})
-            self._note(1, pair.b0, pair.b1, {p for _, p in inside})
+            touching = []
+            stop = at
+            while stop < len(links) and (links[stop][0] < high or links[stop][1] < to):
+                touching.append(links[stop])
+                stop += 1
+            inside = without_islands(
+                [(n, p) for n, p in touching if low <= n < high and from_ <= p < to], (low, high), (from_, to)
+            )
+            edges = [(n, p) for n, p in touching if (low <= n < high) != (from_ <= p < to)]
+            self._note(0, pair.a0, pair.a1, {n for n, _ in (*inside, *edges)})
+            self._note(1, pair.b0, pair.b1, {p for _, p in (*inside, *edges)})
             differs = any(n in self._only[0] for n in range(pair.a0, pair.a1)) or any(
                 p in self._only[1] for p in range(pair.b0, pair.b1)
             )
@@ -416,12 +439,7 @@ def without_islands(links: Sequence[tuple[int, int]], whole_a: Span, whole_b: Sp
         whole_a: First and last word of the left side, half open.
         whole_b: The same of the right side.
     """
-    runs: list[list[tuple[int, int]]] = []
-    for n, p in links:
-        if runs and n - runs[-1][-1][0] <= 1 and p - runs[-1][-1][1] <= 1:
-            runs[-1].append((n, p))
-        else:
-            runs.append([(n, p)])
+    runs = _in_runs(links)
     at = 0
     while at < len(runs):
         run = runs[at]
@@ -437,6 +455,17 @@ def without_islands(links: Sequence[tuple[int, int]], whole_a: Span, whole_b: Sp
     return [link for run in runs for link in run]
 
 
+def _in_runs(links: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Parts links where a word stands between that has none, on either side."""
+    runs: list[list[tuple[int, int]]] = []
+    for n, p in links:
+        if runs and n - runs[-1][-1][0] <= 1 and p - runs[-1][-1][1] <= 1:
+            runs[-1].append((n, p))
+        else:
+            runs.append([(n, p)])
+    return runs
+
+
 def _run_on(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
     """Joins marks between which there is nothing but white space, and keeps them inside the text."""
     out: list[Span] = []
@@ -449,7 +478,7 @@ def _run_on(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(out)
 
 
-def _paragraphs(pairs: Iterator[_Pair], a: Document, b: Document) -> Iterator[list[_Pair]]:
+def _paragraphs(pairs: Sequence[_Pair], a: Document, b: Document) -> Iterator[list[_Pair]]:
     """Puts pairs together that stand in one paragraph, of either side."""
     held: list[_Pair] = []
     blocks: tuple[int, int] = (-1, -1)

@@ -52,17 +52,17 @@ def _shown(session: Session, group: PassageGroup, owners: np.ndarray) -> SharedP
     if len({int(owners[row]) for row in rows}) < 2:
         return None
     ids = [int(snapshot.passage_ids[row]) for row in rows[:_PLACES]]
-    records = [record for record in map(snapshot.fetch(ids).get, ids) if record is not None and record.paths]
-    records.sort(key=lambda one: (str(one.paths[0].path).casefold(), one.paths[0].member, one.start))
-    places = tuple(
-        (one.paths[0].path, one.paths[0].member, one.location.page, int(one.passage_id), one.text) for one in records
-    )
+    records = [record for record in map(snapshot.fetch(ids).get, ids) if record is not None]
+    found = [(at, record) for record in records for at in record.paths]  # copies of a file are places too
+    found.sort(key=lambda one: (str(one[0].path).casefold(), one[0].member, one[1].start))
+    shown = found[:_PLACES]
+    places = tuple((at.path, at.member, one.location.page, int(one.passage_id), one.text) for at, one in shown)
     if len({(path, member) for path, member, *_ in places}) < 2:
         return None
     return SharedPassage(
         places,
         group.lowest,
-        tuple((int(one.content_id), one.start, one.end) for one in records),
-        tuple(one.format for one in records),
-        len(rows) - len(places),
+        tuple((int(one.content_id), one.start, one.end) for _, one in shown),
+        tuple(one.format for _, one in shown),
+        len(found) - len(shown) + len(rows) - len(ids),
     )
