@@ -1,4 +1,6 @@
-"""Pairs as they are found, in memory that is bounded whatever the data: near ones all, others the best of each row.
+"""Pairs as they are found, in memory that is bounded whatever the data.
+
+All are kept while they are few; else the near ones all, and of the others the best of each row.
 
 Which pairs stay does not depend on the order in which they come, nor on how many threads bring them (but for equal
 cosines in such a number that not even they can all be kept).
@@ -15,12 +17,19 @@ Rows = NDArray[np.int32]
 
 _LEVELS = (0.9, 0.95, 0.98, 0.99, 0.995, 0.999, np.inf)
 """Where ``whole`` goes when there are too many pairs above it."""
+_FEW = 2_000_000
+"""Up to so many pairs are all kept, however many of them one row has."""
 _MOST_WHOLE = 6_000_000
 """Pairs from ``whole`` on that are kept at most: 72 MB."""
 _MOST_BEST = 8_000_000
 """Pairs that are kept at most because they are among the best of their rows, in about."""
 _ROOM = 4_000_000
 """Pairs that come between two prunings."""
+
+
+def few(count: int) -> bool:
+    """Tells whether so many pairs are all kept."""
+    return count <= _FEW
 
 
 def most_per_row(rows: int) -> int:
@@ -82,7 +91,7 @@ class PairStore:
     def finish(self) -> tuple[Rows, Rows, NDArray[np.float32]]:
         """Gives the pairs that stay, in no order. The store is empty afterwards."""
         with self._lock:
-            if self.whole > self.floor:
+            if self.whole > self.floor and (self._count > _FEW or self.left_out.any()):
                 self._prune()
             count, self._count = self._count, 0
             out = self._a[:count], self._b[:count], self._cosine[:count]

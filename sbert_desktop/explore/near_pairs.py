@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import JobContext, Mask, Vectors
-from sbert_desktop.explore._pair_store import PairStore
+from sbert_desktop.explore._pair_store import PairStore, few
 
 Rows = NDArray[np.int32]
 
 _WHOLE = 0.85
-"""Cosine from which all pairs are kept; below, only the best of each passage (``_pair_store.most_per_row``)."""
+"""Where there are millions of pairs: cosine from which all are kept; below, the best of each row only (_pair_store)."""
 _TILE = 64
 """Rows of a tile, and coordinates multiplied at a time: from a bit over 64 x 64 x 64 on OpenBLAS uses its threads.
 
@@ -183,8 +183,8 @@ def _take_over(known: NearPairs, marks: NDArray[np.uint64], rows: Rows, store: P
     there = (a >= 0) & (b >= 0)
     again = np.zeros(len(marks), bool)  # a row that lost a pair may have room for one that was left out
     if known.left_out.any():
-        if not there.all() and known.whole > max(known.floor, _WHOLE):
-            return rows
+        if not there.all() and (few(len(a)) or known.whole > max(known.floor, _WHOLE)):
+            return rows  # what was left out then may all have room now
         for before, ours, others in ((known.a, a, b), (known.b, b, a)):
             lost = known.left_out[before] & (ours >= 0) & (others < 0)
             again[ours[lost]] = True

@@ -90,8 +90,7 @@ class Job:
 
 @pytest.mark.parametrize("floor", [0.95, 0.9, 0.7, 0.3])
 @pytest.mark.parametrize("rows", [1, 2, 63, 64, 65, 1500])
-def test_finds_exactly_the_pairs_of_a_plain_product(rng, rows, floor, monkeypatch):
-    monkeypatch.setattr(_pair_store, "most_per_row", lambda rows: rows)
+def test_finds_exactly_the_pairs_of_a_plain_product(rng, rows, floor):
     vectors = made(rng, rows)
     alive = rng.random(rows) < 0.9
     assert_exact(near_pairs(vectors, alive, floor=floor), vectors, alive, floor)
@@ -160,8 +159,9 @@ def test_the_outcome_does_not_depend_on_threads(rng):
         np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
 
 
-def test_below_the_line_each_row_keeps_its_best_pairs(rng):
+def test_below_the_line_each_row_keeps_its_best_pairs(rng, monkeypatch):
     """400 passages of one form (all cosines around 0.8): each keeps its 64 best, and the result says so."""
+    monkeypatch.setattr(_pair_store, "_FEW", 20_000)
     core = unit(rng.standard_normal((1, 200)))
     vectors = unit(core + 0.5 * unit(rng.standard_normal((400, 200))))
     pairs = near_pairs(vectors, np.ones(400, bool), floor=0.7)
@@ -175,7 +175,14 @@ def test_below_the_line_each_row_keeps_its_best_pairs(rng):
     assert pairs.at_least(0.85).cut == 0
 
 
-def test_above_the_line_nothing_is_cut(rng):
+def test_as_long_as_there_are_few_pairs_all_are_kept(rng):
+    core = unit(rng.standard_normal((1, 200)))
+    vectors = unit(core + 0.5 * unit(rng.standard_normal((400, 200))))
+    assert_exact(near_pairs(vectors, np.ones(400, bool), floor=0.7), vectors, np.ones(400, bool), 0.7)
+
+
+def test_above_the_line_nothing_is_cut(rng, monkeypatch):
+    monkeypatch.setattr(_pair_store, "_FEW", 100)
     core = unit(rng.standard_normal((1, 200)))
     vectors = unit(core + 0.3 * unit(rng.standard_normal((400, 200))))
     pairs = near_pairs(vectors, np.ones(400, bool), floor=0.7)
@@ -186,6 +193,7 @@ def test_above_the_line_nothing_is_cut(rng):
 @pytest.mark.parametrize("floor", [0.7, 0.9])
 def test_too_many_near_pairs_raise_the_line_and_keep_the_memory_flat(rng, floor, monkeypatch):
     """Boilerplate: every row is like every other. What is kept does not depend on the threads either."""
+    monkeypatch.setattr(_pair_store, "_FEW", 10_000)
     monkeypatch.setattr(_pair_store, "_MOST_WHOLE", 20_000)
     monkeypatch.setattr(_pair_store, "_ROOM", 20_000)
     core = unit(rng.standard_normal((1, 64)))
@@ -205,6 +213,7 @@ def test_too_many_near_pairs_raise_the_line_and_keep_the_memory_flat(rng, floor,
 
 def test_ties_without_number_are_bounded_too(rng, monkeypatch):
     """Few words hashed: thousands of rows with exactly the same cosine to each other."""
+    monkeypatch.setattr(_pair_store, "_FEW", 10_000)
     monkeypatch.setattr(_pair_store, "_MOST_WHOLE", 10_000)
     monkeypatch.setattr(_pair_store, "_ROOM", 10_000)
     vectors = np.zeros((1_500, 1_501), np.float32)
@@ -262,13 +271,16 @@ def test_rows_are_known_again_wherever_they_stand(rng):
     assert job.told[-1] == (30, 30)
 
 
-def test_rows_that_lost_a_pair_get_back_one_that_was_left_out(rng):
+@pytest.mark.parametrize("few", [10_000, 90_000])
+def test_rows_that_lost_a_pair_get_back_one_that_was_left_out(rng, few, monkeypatch):
+    """Also where so many died that all would have room (90,000: of 450 rows too many, of 400 not)."""
+    monkeypatch.setattr(_pair_store, "_FEW", few)
     core = unit(rng.standard_normal((1, 200)))
     vectors = unit(core + 0.5 * unit(rng.standard_normal((500, 200))))
     known = near_pairs(vectors[:450], np.ones(450, bool), floor=0.7)
     assert known.cut == 450
     alive = np.ones(500, bool)
-    alive[:8] = False
+    alive[: 8 if few < 50_000 else 100] = False
     joined, full = near_pairs(vectors, alive, floor=0.7, known=known), near_pairs(vectors, alive, floor=0.7)
     assert as_set(joined) == as_set(full)
     assert joined.cut == full.cut
