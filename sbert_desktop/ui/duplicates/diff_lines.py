@@ -6,7 +6,7 @@ Pure functions, no Qt.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sbert_desktop.app.duplicate_views import DiffRow
 
@@ -15,8 +15,7 @@ _LONG = 240
 _CAPTION = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of the view: row ``first``, or for a ``gap`` the fold of ``count`` equal rows from ``first`` on.
 
     ``opened``: a fold whose rows follow it. ``caption`` is what a gap says, or a note at the end (``first`` -1).

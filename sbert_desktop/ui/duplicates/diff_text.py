@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -132,6 +133,15 @@ class CellText:
             if place.y() < line.y() + line.height() or number == count - 1:
                 return int(line.xToCursor(place.x()))
         return 0
+
+    def word_at(self, unit: int) -> tuple[int, int]:
+        """Gives the first and last UTF-16 unit of the word at a place."""
+        mode = QTextLayout.CursorMode.SkipWords
+        first = unit if unit <= 0 else self._layout.previousCursorPosition(unit + 1, mode)
+        piece = self.piece(first, self.units())
+        length = len(re.match(r"\w*(?:['’]\w+)*", piece).group()) if piece else 0  # type: ignore[union-attr]
+        last = self._map.unit(self._map.point(first) + length)
+        return first, max(last, min(first + 1, self.units()))
 
     def units(self) -> int:
         """Gives the length of the text in UTF-16 units."""
