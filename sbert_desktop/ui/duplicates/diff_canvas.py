@@ -33,7 +33,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QTableView, QWidget
 
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.duplicates.diff_lines import Line
@@ -87,7 +87,8 @@ class DiffCanvas(KeyboardFocus, QTableView):
         self.viewport().setMouseTracking(True)
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.hide()
-        self.setCornerButtonEnabled(False)
+        for corner in self.findChildren(QAbstractButton, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            corner.hide()
         self.setTabKeyNavigation(False)
         self.setModel(self._model)
         theme.themeChanged.connect(self._on_theme)

@@ -20,6 +20,7 @@ from sbert_desktop.ui.widgets import (
     Segmented,
     Tag,
     name,
+    plain_tip,
 )
 
 MODES = (("text", "Text"), ("pages", "Pages"), ("facts", "Facts"))
@@ -182,8 +183,20 @@ class Heading(Panel):
         self._page = f"p. {page}" if page is not None else ""
         self._say()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Says less beside the name where that has no room."""
+        super().resizeEvent(event)
+        self._say()
+
     def _say(self) -> None:
-        self.note.setText(", ".join(part for part in (self._fate, self._page) if part))
+        whole = ", ".join(part for part in (self._fate, self._page) if part)
+        metrics, room = theme.metrics("meta"), self.width() - self.tag.sizeHint().width() - 48
+        least = min(self.title.sizeHint().width(), room * 3 // 5)  # of the name, which comes first
+        parts = (whole, self._fate, self._page)
+        self.note.setText(next((one for one in parts if metrics.horizontalAdvance(one) <= room - least), ""))
+        self.note.setAccessibleName(whole)
+        self.note.setToolTip(plain_tip(whole))
+        self.note.setVisible(bool(self.note.text()))
 
 
 class Headings(QWidget):

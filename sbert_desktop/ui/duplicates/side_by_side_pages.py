@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.duplicate_views import ComparisonView, PagesView
@@ -15,6 +15,7 @@ from sbert_desktop.ui.page import Desk, failure_text
 from sbert_desktop.ui.search.page_view import PageView
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import IconButton, Label, Panel, announce, name
+from sbert_desktop.ui.words import counted
 
 LATE_MS = 150
 
@@ -88,6 +89,7 @@ class PagePair(Panel):
         view.pageTurned.connect(self.turn)
         note = Label("", tone="muted", wrap=True, object_name=f"compare_page_{side}_note")
         note.setMargin(24)
+        note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         stack.addWidget(view)
         stack.addWidget(note)
         self.views.append(view)
@@ -191,7 +193,8 @@ class PagePair(Panel):
         if page is not None:
             # what differs is the one thing marked here: at full strength, as a found sentence is
             self.views[side].set_page(replace(page, sentence=page.passage, passage=()))
-            self.views[side].setAccessibleDescription(f"{self.place.text()}, {len(page.passage)} places differ")
+            places = counted(len(page.passage), "place differs", "places differ")
+            self.views[side].setAccessibleDescription(f"{self.place.text()}, {places}")
             self._stacks[side].setCurrentIndex(0)
             return
         count = (view.left_pages, view.right_pages)[side]
