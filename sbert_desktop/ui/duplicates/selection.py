@@ -6,14 +6,14 @@ Sums are kept with every tick, so that ten thousand groups cost no more than one
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from sbert_desktop.app.duplicate_views import DuplicatesView, GroupView, MemberView
-from sbert_desktop.app.ticking import stays
+from sbert_desktop.app.ticking import bytes_of, stays
 from sbert_desktop.cleanup import NEVER_TICKED, Ticks
 
 Key = tuple[Path, str]
@@ -40,10 +40,11 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A state of the ticks that can be brought back: by group, what a hand ticked."""
+    """A state of the ticks that can be brought back: by group, what a hand ticked; rows that a hand unticked."""
 
     ticks: dict[str, Ticks]
     by_hand: dict[str, Ticks]
+    spared: Ticks = field(default_factory=frozenset)
 
 
 def suggestion(group: GroupView) -> Ticks:
@@ -72,7 +73,8 @@ class Selection(QObject):
         super().__init__(parent)
         self._groups: dict[str, GroupView] = {}
         self._ticks: dict[str, Ticks] = {}  # of groups in which anything is ticked
-        self._by_hand: dict[str, Ticks] = {}
+        self._by_hand: dict[str, Ticks] = {}  # of groups that are not shown now, too
+        self._spared: set[Key] = set()  # rows that a hand unticked: no rule ticks them, whatever group they come in
         self._files = self._bytes = 0
         self.frozen = False  # while files are moved nothing is ticked under them
 
@@ -108,35 +110,49 @@ class Selection(QObject):
 
     def by_hand(self) -> int:
         """Gives in how many groups the person changed the suggestion."""
-        return len(self._by_hand)
+        return len(self._by_hand.keys() & self._groups.keys())
 
     # ---- other groups
 
     def set_groups(self, groups: Sequence[GroupView]) -> None:
-        """Takes an answer: the rules' ticks, and in groups that are still there what a hand changed."""
+        """Takes an answer: the rules' ticks, and what a hand changed.
+
+        What a hand did is kept while other kinds or folders are shown: what the person unticked stays so.
+        """
         self._groups = {group.key: group for group in groups}
-        self._by_hand = {key: ticks for key, ticks in self._by_hand.items()
-                         if key in self._groups and _is_safe(self._groups[key], ticks)}
         self._ticks = {}
         self._files = self._bytes = 0
         for group in groups:
-            ticked = self._by_hand.get(group.key)
-            if ticked is None:
-                ticked = frozenset(member.key for member in group.members if member.ticked)
-            self._put(group, ticked)
+            self._put(group, self._in_force(group))
         self.changed.emit(())
+
+    def _in_force(self, group: GroupView) -> Ticks:
+        ticked = self._by_hand.get(group.key)
+        if ticked is not None:
+            ticked &= _may(group)  # one went or may no longer go: the others stay as they were left
+            if not ticked or stays(group, ticked):
+                self._by_hand[group.key] = ticked
+                return ticked
+            del self._by_hand[group.key]
+        suggested = frozenset(member.key for member in group.members if member.ticked)
+        ticked = suggested - self._spared if self._spared else suggested
+        if ticked != suggested:
+            self._by_hand[group.key] = ticked
+        return ticked
 
     # ---- ticking
 
     def toggle(self, group: GroupView, member: MemberView) -> bool:
         """Ticks or unticks a row; False when it may not be."""
-        if self.frozen:
+        found = None if self.frozen else self._now(group, member)
+        if found is None:
             return False
+        group, member = found
         before = self.of(group)
         if member.key in before:
             return self._set(group, before - {member.key})
         if not member.may_tick:
-            self.refused.emit(group.key, member.key, member.why_not or "This file is never ticked")
+            self.refused.emit(group.key, member.key, _sentence(member.why_not) or "This file is never ticked")
             return False
         after = before | {member.key}
         if not stays(group, after):
@@ -146,8 +162,9 @@ class Selection(QObject):
 
     def toggle_group(self, group: GroupView) -> bool:
         """Takes a group's suggestion, or unticks all of it."""
-        if self.frozen:
+        if self.frozen or group.key not in self._groups:
             return False
+        group = self._groups[group.key]
         if self.box(group) is Box.ON:
             return self._set(group, frozenset())
         wanted = suggestion(group)
@@ -160,8 +177,9 @@ class Selection(QObject):
 
     def tick_all_but_kept(self, group: GroupView) -> bool:
         """Ticks every row that may be ticked but the one that the rules keep; the person asked for it."""
-        if self.frozen:
+        if self.frozen or group.key not in self._groups:
             return False
+        group = self._groups[group.key]
         kept = next((member for member in group.members if member.keep), group.members[0])
         wanted = frozenset(one.key for one in group.members if one.may_tick and one is not kept)
         if not wanted or not stays(group, wanted):
@@ -173,9 +191,11 @@ class Selection(QObject):
         """Unticks groups."""
         keys = []
         for group in () if self.frozen else groups:
-            if self.of(group):
+            before = self.of(group)
+            if before:
                 self._take(group)
                 self._by_hand[group.key] = frozenset()
+                self._spared |= before
                 keys.append(group.key)
         if keys:
             self.changed.emit(tuple(keys))
@@ -183,9 +203,13 @@ class Selection(QObject):
     def tick_suggested(self, groups: Iterable[GroupView]) -> None:
         """Forgets what was ticked by hand: the rules' ticks are in force again."""
         keys = []
-        for group in () if self.frozen else groups:
+        for asked in () if self.frozen else groups:
+            group = self._groups.get(asked.key)
+            if group is None:
+                continue
             wanted = frozenset(member.key for member in group.members if member.ticked)
             self._by_hand.pop(group.key, None)
+            self._spared.difference_update(member.key for member in group.members)
             if wanted != self.of(group):
                 self._take(group)
                 self._put(group, wanted)
@@ -197,11 +221,14 @@ class Selection(QObject):
 
     def keep(self) -> Kept:
         """Gives the state as it is, for :meth:`bring_back`."""
-        return Kept(dict(self._ticks), dict(self._by_hand))
+        return Kept(dict(self._ticks), dict(self._by_hand), frozenset(self._spared))
 
     def bring_back(self, kept: Kept) -> None:
-        """Puts ticks back, in the groups that are still there."""
+        """Puts ticks back, in the groups that are still there; nothing while files are moved."""
+        if self.frozen:
+            return
         self._by_hand = dict(kept.by_hand)
+        self._spared = set(kept.spared)
         self._ticks = {}
         self._files = self._bytes = 0
         for key, ticked in kept.ticks.items():
@@ -212,16 +239,26 @@ class Selection(QObject):
 
     # ---- private
 
+    def _now(self, group: GroupView, member: MemberView) -> tuple[GroupView, MemberView] | None:
+        """Gives a row as it was answered last: what was clicked may be of an answer before."""
+        latest = self._groups.get(group.key)
+        if latest is None:
+            return None
+        return next(((latest, one) for one in latest.members if one.key == member.key), None)
+
     def _set(self, group: GroupView, ticked: Ticks) -> bool:
+        before = self.of(group)
         self._take(group)
         self._put(group, ticked)
         self._by_hand[group.key] = ticked
+        self._spared |= before - ticked
+        self._spared -= ticked
         self.changed.emit((group.key,))
         return True
 
     def _take(self, group: GroupView) -> None:
         ticked = self._ticks.pop(group.key, frozenset())
-        files, size = _sums(group, ticked)
+        files, size = _sums(self._groups.get(group.key, group), ticked)
         self._files -= files
         self._bytes -= size
 
@@ -233,9 +270,16 @@ class Selection(QObject):
             self._bytes += size
 
 
+def _may(group: GroupView) -> Ticks:
+    return frozenset(member.key for member in group.members if member.may_tick)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _is_safe(group: GroupView, ticked: Ticks) -> bool:
-    may = {member.key for member in group.members if member.may_tick}
-    return ticked <= may and (not ticked or bool(stays(group, ticked)))
+    return ticked <= _may(group) and (not ticked or bool(stays(group, ticked)))
 
 
 def _sums(group: GroupView, ticked: Ticks) -> tuple[int, int]:
@@ -245,6 +289,8 @@ def _sums(group: GroupView, ticked: Ticks) -> tuple[int, int]:
             if member.key in ticked:
                 files += len(member.files) or 1
                 size += member.copy.size
+        if any(copy.linked for member in group.members for copy in (member.files or (member.copy,))):
+            size = bytes_of((group,), ticked)  # a file of which a hard link stays frees nothing
     return files, size
 
 
