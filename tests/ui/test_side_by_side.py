@@ -651,6 +651,8 @@ def test_a_place_is_shown_in_the_preview_until_the_view_goes(passages, program, 
     assert desk.inspector.has_content()
     shown = passages._preview.shown()[1]
     assert (shown.content_id, shown.start, shown.end, shown.page) == (1, 40, 40 + len(TEXT), 1)
+    assert not passages._preview.similar_button.isVisibleTo(passages._preview)
+    assert not passages._preview.why.isVisibleTo(passages._preview)
     passages.places.setCurrentIndex(passages.places.places.index(1))
     assert passages._preview.shown()[1].content_id == 2
     passages.hide()

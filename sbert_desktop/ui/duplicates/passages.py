@@ -16,9 +16,11 @@ from sbert_desktop.cleanup import DuplicateQuery
 from sbert_desktop.domain import Finished, Outcome, Progress, ScoreKind
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.bridge import Latest
+from sbert_desktop.ui.caption import edit_caption
 from sbert_desktop.ui.duplicates.passages_list import PassageList, PlaceList, documents_of
 from sbert_desktop.ui.naming import kind_of
 from sbert_desktop.ui.page import Action, Desk, failure_text
+from sbert_desktop.ui.search.files import Files
 from sbert_desktop.ui.search.inspector import PreviewInspector
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import (
@@ -51,6 +53,8 @@ class PassagesView(Panel):
         self._desk = desk
         self._latest = Latest(desk.bridge)
         self._query: DuplicateQuery | None = None
+        self._files = Files(desk.commands, desk.bridge, self)
+        self._files.said.connect(desk.toast)
         self._preview: PreviewInspector | None = None
         self._previewing = False
         self._actions: dict[str, QAction] = {}
@@ -273,8 +277,9 @@ class PassagesView(Panel):
         """Opens the file of the place chosen, on its page."""
         passage, row = self.places.places.passage, self.places.row()
         if passage is not None and row >= 0:
-            path, _, page, *_ = passage.places[row]
-            self._desk.start(self._desk.commands.open_file(path, page))
+            path, member, page, *_ = passage.places[row]
+            # a page of what lies in a container is no page of the container
+            self._desk.start(self._desk.commands.open_file(path, None if member else page))
 
     def reveal_place(self) -> None:
         """Shows the file of the place chosen in its folder."""
@@ -327,12 +332,20 @@ class PassagesView(Panel):
         preview.openWanted.connect(lambda _document, _hit: self.open_place())
         preview.revealWanted.connect(lambda _document: self.reveal_place())
         preview.closeWanted.connect(partial(self._desk.inspector.set_open, False))
+        preview.openWithWanted.connect(
+            lambda document: self._files.open_with([document], self, preview.menu_spot()))
+        preview.captionWanted.connect(
+            lambda document: edit_caption(self.window(), self._desk, document.path, document.member))
+        preview.statusMessage.connect(self._desk.toast)
+        preview.similar_button.hide()  # a search stands on another page
+        preview.head.actions_of_menu["similar"].setVisible(False)
         return preview
 
     def _fill_preview(self) -> None:
         document = self._document()
         if self._preview is not None and document is not None:
             self._preview.show_hit(document, document.hits[0], None)
+            self._preview.why.hide()  # nothing was searched for
 
     def _document(self) -> DocumentView | None:
         """Gives the place chosen as the preview wants it."""
