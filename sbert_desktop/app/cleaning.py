@@ -81,17 +81,15 @@ def run_clean_up(
     if dry:
         run = _Run(wanted, going, trash, None, context, on_moved)
         return _view(CleanUpRecord("", 0.0, tuple(entries), True), run.go(), dry=True)
-    if session.library.read_only:
-        raise LibraryError(
-            "library-readonly",
-            f"The library {short_path(session.library.path)} can only be read, and a clean-up must be written down.",
-            "Make its folder writable.",
-        )
-    with clean_ups.alone(context.check), clean_ups.begin(entries) as journal:
-        run = _Run(wanted, going, trash, journal, context, on_moved)
-        outcomes = run.go()
-        with contextlib.suppress(LibraryError, OSError):  # what moved is written down; the end tells nothing more
-            journal.end()
+    with clean_ups.alone(context.check):  # says what is wrong with a disk that is full or can only be read
+        if session.library.read_only:
+            name = short_path(session.library.path)
+            why = f"The library {name} can only be read, and a clean-up must be written down."
+            raise LibraryError("library-readonly", why, "Make its folder writable.")
+        with clean_ups.begin(entries) as journal:
+            outcomes = _Run(wanted, going, trash, journal, context, on_moved).go()
+            with contextlib.suppress(LibraryError, OSError):  # what moved is written down; the end tells nothing more
+                journal.end()
     return _view(clean_ups.read(journal.id), outcomes)
 
 

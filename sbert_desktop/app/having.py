@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from sbert_desktop.app.copies import read_hash
+from sbert_desktop.app.copies import hash_of, read_hash
 from sbert_desktop.app.duplicate_views import HaveView
 from sbert_desktop.app.reading import read_file
+from sbert_desktop.app.rules import is_online_only
 from sbert_desktop.app.session import Session
 from sbert_desktop.cleanup import NEAR_THRESHOLD, DuplicateKind
 from sbert_desktop.domain import ContentId, ExtractedText, JobContext, Snapshot, SourceFile, display_path
@@ -19,6 +21,8 @@ from sbert_desktop.errors import EncoderError, ExtractionError, LibraryError, Us
 from sbert_desktop.explore.comparable import Comparable
 from sbert_desktop.explore.families import FamilyMember, read_family
 from sbert_desktop.explore.relations import Verdict, relate
+from sbert_desktop.library import CopyRecord
+from sbert_desktop.platform import is_in_trash
 
 _STRETCH = 800  # characters of the file that are searched by at a time
 _STRETCHES = 8
@@ -35,18 +39,28 @@ def run_have(session: Session, path: Path, context: JobContext) -> HaveView:
     """Tells whether the library has a file: its bytes, its words, another version, something like it, or nothing.
 
     Raises:
-        UsageError: ``file-missing`` or ``not-a-file``.
+        UsageError: ``file-missing``, ``not-a-file`` or ``file-unreadable``.
     """
     path = Path(os.path.realpath(path.expanduser()))
-    if not path.is_file():
-        code, what = ("not-a-file", "is not a file") if path.exists() else ("file-missing", "is not there")
-        raise UsageError(code, f"{display_path(path)} {what}.", "Choose a file.")
+    try:
+        mine = os.stat(path)
+    except (OSError, ValueError):
+        raise UsageError("file-missing", f"{display_path(path)} is not there.", "Choose a file.") from None
+    if not stat.S_ISREG(mine.st_mode):
+        raise UsageError("not-a-file", f"{display_path(path)} is not a file.", "Choose a file.")
+    if is_online_only(mine):
+        raise UsageError("file-missing", f"{display_path(path)} is only in the cloud.", "Have it fetched first.")
     context.progress("Reading the file", 0, None)
     digest = read_hash(path, context.check)
-    same = [place for place in _places_of_bytes(session, digest) if place.path != path]
+    if not digest:
+        raise UsageError("file-unreadable", f"{display_path(path)} cannot be read.", "Check whether you may read it.")
+    same, gone = _equal_files(session, mine, digest, context)
     if same:
         words = f"You have this file already: {_named(same)}."
         return HaveView(path, "identical", words, _files(same, 1.0), same[0].path.parent)
+    if gone is not None:
+        words = f"You had this file at {display_path(gone)}, but it is not there any more, or changed."
+        return HaveView(path, "new", words)
     try:
         text = read_file(session, path)
     except (ExtractionError, UsageError):
@@ -54,18 +68,53 @@ def run_have(session: Session, path: Path, context: JobContext) -> HaveView:
     return _by_text(session, path, text, context)
 
 
-def _places_of_bytes(session: Session, digest: str) -> list[SourceFile]:
-    if not digest:
-        return []
-    content = session.library.has_content(digest)
-    places = list(session.library.paths_of(content)) if content is not None else []
-    if not places:  # files that are not read are known by name and size only: their bytes are read on demand
-        places = [
-            SourceFile(Path(os.fsdecode(record.path)), record.size, record.mtime_ns, member=record.member)
-            for record in session.library.copies()
-            if record.sha256 == digest
-        ]
-    return places
+def _equal_files(
+    session: Session, mine: os.stat_result, digest: str, context: JobContext
+) -> tuple[list[SourceFile], Path | None]:
+    """Gives the files and members with these bytes that are there now, and one that should be and is not.
+
+    Somebody may delete the file in their hands because of this answer: the first one is read in full again.
+    """
+    equal: list[SourceFile] = []
+    gone: Path | None = None
+    away = session.presence.away(session.roots())
+    for record in session.library.copies():
+        if not record.member and (record.size != mine.st_size or mine.st_size == 0):
+            continue
+        place = Path(os.fsdecode(record.path))
+        if record.sha256 or record.member:
+            known = record.sha256
+        else:
+            known = hash_of(session, record, context.check) if _stands(record) else ""
+        if known != digest or _is_same_file(place, mine):
+            continue
+        stands = record.folder not in away and _stands(record)
+        if not stands or not (equal or record.member or read_hash(place, context.check) == digest):
+            gone = place
+            continue
+        equal.append(SourceFile(place, record.size, record.mtime_ns, member=record.member))
+    equal.sort(key=lambda one: (bool(one.member), len(one.path.parts)))
+    return equal, gone
+
+
+def _is_same_file(path: Path, mine: os.stat_result) -> bool:
+    """Says whether a path leads to the very file that is asked about, or to a hard link of it."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) == (mine.st_dev, mine.st_ino)
+
+
+def _stands(record: CopyRecord) -> bool:
+    """Says whether a file (or what it is in) is there as it was read."""
+    try:
+        status = os.lstat(record.path)
+    except OSError:
+        return False
+    if not stat.S_ISREG(status.st_mode) or is_online_only(status) or is_in_trash(Path(os.fsdecode(record.path))):
+        return False
+    return bool(record.member) or (status.st_size, status.st_mtime_ns) == (record.size, record.mtime_ns)
 
 
 def _by_text(session: Session, path: Path, text: ExtractedText, context: JobContext) -> HaveView:

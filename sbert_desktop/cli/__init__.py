@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser_codes() -> frozenset[str]:
     """Codes that mean the command was called wrongly, not that it could not be done."""
     return frozenset(
-        {"empty-query", "bad-top", "bad-date", "bad-arguments", "bad-format", "setting-invalid", "no-model"}
+        {"empty-query", "bad-top", "bad-date", "bad-arguments", "bad-format", "bad-rule", "setting-invalid", "no-model"}
     )
 
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from sbert_desktop.app.duplicate_views import CleanUpView, DuplicatesView, GroupView, MemberView
@@ -13,8 +18,9 @@ from sbert_desktop.cleanup import KINDS_BY_NAME, Assistant, DuplicateQuery, Remo
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._console import ConsoleContext
 from sbert_desktop.cli._opening import as_json, console, session
-from sbert_desktop.domain import Filters, display_path
-from sbert_desktop.errors import Cancelled, SbertDesktopError, UsageError
+from sbert_desktop.domain import Filters, JobContext, display_path
+from sbert_desktop.errors import Cancelled, LibraryError, SbertDesktopError, UsageError
+from sbert_desktop.interrupt import INTERRUPTED
 
 _KEPT_SIGN, _TRASH_SIGN, _LEFT_SIGN = "keep ", "trash", "     "
 
@@ -28,15 +34,59 @@ def duplicates(options: argparse.Namespace) -> int | None:
         context.clear()
         for note in view.notes:
             output.say(note)
-        removals = _removals(view) if options.apply is not None else ()
         done: CleanUpView | None = None
-        if removals and options.yes:
-            done = _apply(opened, removals, context)
-        elif options.apply is not None:
-            done = _apply(opened, removals, context, dry=True)
-        context.clear()
+        with _gently(context) as gentle:
+            if options.apply is not None:
+                done = _apply(opened, _removals(view), gentle, dry=not options.yes)
+            context.clear()
         _tell(options, view, done)
+    if gentle.stopped:
+        return INTERRUPTED
     return 1 if done is not None and not done.dry and done.failed else None
+
+
+class _Gentle:
+    """The console's context during a clean-up: Ctrl+C ends it between two files, so that all can be told."""
+
+    paused = False
+
+    def __init__(self, context: ConsoleContext) -> None:
+        self._context = context
+        self.stopped = False
+
+    def stop(self, *_: object) -> None:
+        """Notes a Ctrl+C; the second one ends at once."""
+        if self.stopped:
+            raise KeyboardInterrupt
+        self.stopped = True
+
+    def check(self) -> None:
+        """Ends the clean-up after a Ctrl+C."""
+        if self.stopped:
+            raise Cancelled
+
+    def progress(self, phase: str, done: int, total: int | None, detail: str = "") -> None:
+        """Shows how far it is."""
+        self._context.progress(phase, done, total, detail)
+
+    def partial(self, result: object) -> None:
+        """Ignores it."""
+
+
+@contextmanager
+def _gently(context: ConsoleContext) -> Iterator[_Gentle]:
+    """Has the signals that end a command end a clean-up between two files."""
+    gentle = _Gentle(context)
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        taken = [number for number in numbers if signal.getsignal(number) is signal.default_int_handler]
+        before = {number: signal.signal(number, gentle.stop) for number in taken}
+    try:
+        yield gentle
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _find(opened: Session, options: argparse.Namespace, context: ConsoleContext) -> DuplicatesView:
@@ -49,15 +99,18 @@ def _query(opened: Session, options: argparse.Namespace) -> DuplicateQuery:
     from sbert_desktop.app.ticking import parse_rules
 
     rules = getattr(options, "apply", None)
-    assistant = Assistant() if rules is None else parse_rules(rules)
-    kept = parse_rules(opened.settings.text("duplicates.rules"))
-    if rules is None:
-        assistant = kept
-    else:  # protected folders are protected here, too
+    try:
+        kept = parse_rules(opened.settings.text("duplicates.rules"))
+    except UsageError as error:
+        hint = "Correct the setting duplicates.rules."
+        raise UsageError("setting-invalid", f"The setting duplicates.rules: {error.message}", hint) from error
+    assistant = kept
+    if rules is not None:  # protected folders are protected here, too
+        assistant = _typed(parse_rules(rules))
         protected = tuple(dict.fromkeys((*assistant.protected, *kept.protected)))
-        assistant = Assistant(assistant.rules, assistant.kinds, protected, assistant.only_in, assistant.invert)
+        assistant = replace(assistant, protected=protected)
     threshold = options.threshold
-    folder = options.folder.expanduser().absolute() if options.folder is not None else None
+    folder = Path(os.path.abspath(options.folder.expanduser())) if options.folder is not None else None
     return DuplicateQuery(
         kinds=KINDS_BY_NAME[options.kind],
         near=opened.settings.number("duplicates.near") / 100 if threshold is None else threshold,
@@ -67,34 +120,43 @@ def _query(opened: Session, options: argparse.Namespace) -> DuplicateQuery:
     )
 
 
+def _typed(assistant: Assistant) -> Assistant:
+    """Refuses rules with a folder that is not there: a slip of the pen would protect nothing."""
+    named = [rule.folder for rule in assistant.rules if rule.folder is not None]
+    for folder in (*named, *assistant.protected, *assistant.only_in):
+        if not folder.is_dir():
+            raise UsageError("bad-rule", f"The folder {display_path(folder)} is not there.", "Check the rules.")
+    return assistant
+
+
 def _removals(view: DuplicatesView) -> tuple[Removal, ...]:
     from sbert_desktop.app.ticking import removals, ticks_of
 
     return removals(view.groups, ticks_of(view.groups))
 
 
-def _apply(opened: Session, removals: Sequence[Removal], context: ConsoleContext, *, dry: bool = False) -> CleanUpView:
+def _apply(opened: Session, removals: Sequence[Removal], context: JobContext, *, dry: bool = False) -> CleanUpView:
     """Moves what is ticked, and has the library forget it."""
     from sbert_desktop.app.cleaning import run_clean_up
     from sbert_desktop.app.duplicates import decided_same
 
     moved: list[Removal] = []
-    done = run_clean_up(opened, removals, context, dry=dry, on_moved=moved.append)
-    if moved:
-        decided_same(opened, [(one.victim, one.keepers[0]) for one in moved])
-        _look_again(opened, [one.victim.path for one in moved], context)
-    return done
+    try:
+        return run_clean_up(opened, removals, context, dry=dry, on_moved=moved.append)
+    finally:
+        if moved:
+            with suppress(LibraryError):  # busy: that the files moved matters more than what it teaches
+                decided_same(opened, [(one.victim, one.keepers[0]) for one in moved])
+            _look_again(opened, [one.victim.path for one in moved])
 
 
-def _look_again(opened: Session, paths: Sequence[Path], context: ConsoleContext) -> None:
+def _look_again(opened: Session, paths: Sequence[Path]) -> None:
     """Brings the library up to date with what was moved; where it is busy, its next run does."""
     from sbert_desktop.app import indexing
 
     try:
         request = indexing.IndexRequest(only=tuple(paths), confirm_removals=True, keep_leaving=True)
-        indexing.run_index(opened, request, context, wait=False)
-    except Cancelled:
-        raise
+        indexing.run_index(opened, request, ConsoleContext(quiet=True), wait=False)
     except SbertDesktopError as error:
         output.say(f"The files moved; the library is brought up to date at the next 'index' ({error.message})")
 
@@ -197,12 +259,14 @@ def undo(options: argparse.Namespace) -> int | None:
         if options.list:
             _print_history(options, list_clean_ups(opened))
             return None
-        done = run_undo(opened, options.id or "", options.paths, context)
-        context.clear()
-        back = [one for one in done.files if one.state == "restored"]
-        if back:
-            _look_again(opened, [one.path for one in back], context)
+        known = [(one.id, file) for one in list_clean_ups(opened) for file in one.files]
+        before = {(id, file.path) for id, file in known if file.state == "restored"}
+        with _gently(context) as gentle:
+            done = run_undo(opened, options.id or "", options.paths, gentle)
             context.clear()
+            back = [one for one in done.files if one.state == "restored" and (done.id, one.path) not in before]
+            if back:
+                _look_again(opened, [one.path for one in back])
         left = [one for one in done.files if one.state in ("moved", "lost") and one.message]
         if as_json(options):
             output.emit(
@@ -210,13 +274,18 @@ def undo(options: argparse.Namespace) -> int | None:
                     "id": done.id,
                     "restored": [{**output.path_fields(one.path), "message": one.message} for one in back],
                     "not_restored": [{**output.path_fields(one.path), "message": one.message} for one in left],
+                    "notes": list(done.notes),
                 }
             )
         else:
             for one in [*back, *left]:
                 said = f": {one.message}" if one.message else ""
                 output.line(f"{one.state}: {display_path(one.path)}{said}")
+            for note in done.notes:
+                output.line(note)
             output.line("1 file is back." if len(back) == 1 else f"{len(back):,} files are back.")
+    if gentle.stopped:
+        return INTERRUPTED
     return 1 if left else None
 
 

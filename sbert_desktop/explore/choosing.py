@@ -92,7 +92,7 @@ def choose(
             continue
         twin = best_of_unit.get(copy.unit, number)
         goes, warning = _goes(copy, relation, missing, assistant)
-        if order.is_held(number):
+        if order.is_held(number) and not copy.linked:
             goes, warning = False, warning or "has a hard link: nothing to win"
         elif not goes and twin != number and DuplicateKind.BYTES in assistant.kinds:
             goes, warning = not copy.signed, _mark(copy)  # the same bytes stay, in the other one
