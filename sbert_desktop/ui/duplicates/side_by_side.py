@@ -20,6 +20,7 @@ from sbert_desktop.ui.duplicates.side_by_side_pages import PagePair
 from sbert_desktop.ui.page import Action, Desk, failure_text
 from sbert_desktop.ui.search.text import one_line
 from sbert_desktop.ui.widgets import Button, Label, Panel, ProgressBar, announce, name
+from sbert_desktop.ui.words import counted
 
 LATE_MS = 150
 MOST_PAIRS = 120
@@ -214,7 +215,7 @@ class SideBySide(Panel):
         self._fill_facts()
         self.pages.set_comparison(view)
         self.bar.set_pages_offered(has_pages(view))
-        self.bar.show_count(count_text(view))
+        self.bar.show_count(*count_texts(view))
         self._show_mode()
         announce(self, count_text(view))
 
@@ -347,15 +348,19 @@ def has_pages(view: ComparisonView) -> bool:
     return view.left_pages > 0 or view.right_pages > 0
 
 
-def count_text(view: ComparisonView) -> str:
-    """Says in a few words what differs."""
+def count_texts(view: ComparisonView) -> tuple[str, ...]:
+    """Says what differs, from all that is to be said down to the fewest words."""
     if not view.differences:
-        return view.note.rstrip(".")
-    said = f"{view.differences:,} differences in wording" if view.differences != 1 else "1 difference in wording"
+        return (view.note.rstrip("."),)
+    short = counted(view.differences, "difference")
     pages = max(view.left_pages, view.right_pages)
-    if pages:
-        said += f", {pages:,} pages" if pages != 1 else ", 1 page"
-    return said
+    long = f"{short} in wording"
+    return (f"{long}, {counted(pages, 'page')}", long, short) if pages else (long, short)
+
+
+def count_text(view: ComparisonView) -> str:
+    """Says what differs."""
+    return count_texts(view)[0]
 
 
 def short_name(copy: Copy) -> str:

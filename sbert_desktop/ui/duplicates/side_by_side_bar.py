@@ -38,6 +38,7 @@ class CompareBar(Panel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("surface", lines="bottom", parent=parent)
         name(self, "compare_bar", "Compare")
+        self._counts: tuple[str, ...] = ()
         self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._box.setContentsMargins(16, 0, 16, 0)
         self._box.setSpacing(0)
@@ -97,9 +98,9 @@ class CompareBar(Panel):
             segment.setVisible(offered)
         self._break()
 
-    def show_count(self, text: str) -> None:
-        """Says what differs."""
-        self.count.set_full_text(text)
+    def show_count(self, *texts: str) -> None:
+        """Says what differs: as much of it as there is room for, the longest words first."""
+        self._counts = texts
         self._break()
 
     def show_steps(self, number: int, total: int, *, shown: bool, only: bool = False) -> None:
@@ -126,11 +127,14 @@ class CompareBar(Panel):
         return QSize(width + 32, self.height())
 
     def _break(self) -> None:
-        needed = self.first.sizeHint().width() + 12 + self.second.minimumSizeHint().width() + 100 + 32
-        caption = 0 if self.caption.isVisibleTo(self.first) else self.caption.sizeHint().width() + 12
-        wide = self.width() >= needed - (self.caption.sizeHint().width() + 12 - caption)
+        caption = self.caption.sizeHint().width() + 12
+        before = self.first.sizeHint().width() - (caption if self.caption.isVisibleTo(self.first) else 0)
+        after = self.second.minimumSizeHint().width() - self.count.minimumSizeHint().width()
+        room = self.width() - before - 12 - after - 32 - 12
+        widths = [self.count.fontMetrics().horizontalAdvance(words) + 4 for words in self._counts] or [0]
+        wide = room >= min(widths)
         # the word says least of all that stands there
-        self.caption.setVisible(not wide or self.width() >= needed + caption)
+        self.caption.setVisible(not wide or room - caption >= widths[0])
         ways = QBoxLayout.Direction
         self._box.setDirection(ways.LeftToRight if wide else ways.TopToBottom)
         self._box.setSpacing(12 if wide else 0)
@@ -140,6 +144,13 @@ class CompareBar(Panel):
         self.first.setFixedHeight(one - 1 if wide else one - 4)
         self.second.setFixedHeight(one - 1 if wide else one - 8)
         self.setFixedHeight(one if wide else 2 * one - 11)
+        if self._counts:
+            have = room if wide else self.width() - after - 44
+            fits = next((words for words, width in zip(self._counts, widths, strict=True) if width <= have),
+                        self._counts[-1])  # fmt: skip
+            self.count.set_full_text(fits)
+            self.count.setToolTip(plain_tip(self._counts[0]))
+            self.count.setAccessibleName(self._counts[0])
 
 
 class Heading(Panel):
