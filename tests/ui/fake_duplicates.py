@@ -316,7 +316,8 @@ def _less(one: GroupView, gone: set[Path]) -> GroupView | None:
                  if member.copy.path not in gone and not (member.files and member.files[0].path in gone))
     if len(left) == len(one.members):
         return one
-    return replace(one, members=left, key=f"{one.key}'") if len(left) > 1 else None
+    win = sum(member.copy.size for member in left[1:] if member.may_tick and one.kind not in NEVER_TICKED)
+    return replace(one, members=left, key=f"{one.key}'", bytes_to_win=win) if len(left) > 1 else None
 
 
 def shared() -> tuple[SharedPassage, ...]:

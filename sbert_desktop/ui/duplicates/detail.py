@@ -131,6 +131,7 @@ class FolderFiles(KeyboardFocus, QListView):
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setStyleSheet("QListView::item { padding: 4px 12px; }")
         theme.set_role(self, "body")
 
 
@@ -301,5 +302,6 @@ class GroupDetail(Panel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         # the comparison keeps some room however low the window is
-        rows = max(2, min(6, (self.height() - 320) // max(1, self.members.rows.line_height())))
+        grow = max(1.0, theme.line("body") / 18)
+        rows = max(1, min(6, round((self.height() - 260 * grow) / max(1, self.members.rows.line_height()))))
         self.members.set_most(rows)

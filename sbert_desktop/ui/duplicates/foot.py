@@ -21,6 +21,12 @@ def move_words(total: Total) -> str:
     return f"Move {words.counted(total.files, 'file')} to the trash, {words.size(total.bytes)}"
 
 
+def short_words(total: Total) -> str:
+    """Gives the same for a button that has little room."""
+    return f"Move {words.count(total.files)} to the trash, {words.size(total.bytes)}" if total.files else \
+        "Nothing ticked"
+
+
 def ticked_words(total: Total, groups: int) -> str:
     """Gives what is ticked in a sentence."""
     if not total.files:
@@ -53,7 +59,8 @@ class Foot(Panel):
                              tip="Write the groups as a table, JSON or a web page (Ctrl+S)")
         self.move_button = Button("Nothing ticked", kind="primary", icon="trash", size="large",
                                   object_name="duplicates_move")
-        row.addWidget(self.label, 1)
+        row.addWidget(self.label, 1000)
+        row.addStretch(1)
         row.addWidget(self.export)
         row.addWidget(self.move_button)
         self.busy = QWidget()
@@ -83,7 +90,6 @@ class Foot(Panel):
         self._total, self._groups = total, groups
         text = ticked_words(total, groups)
         self.label.setText(text)
-        self.move_button.setText(move_words(total))
         self.move_button.setEnabled(bool(total.files) and not frozen)
         self.export.setEnabled(groups > 0)
         self._share()
@@ -126,6 +132,10 @@ class Foot(Panel):
 
     def _share(self) -> None:
         # the button with the words stays whole; where it gets narrow, first the sentence wraps, then Export is an icon
+        long = theme.metrics("medium").horizontalAdvance(move_words(self._total)) + 64
+        little = self.width() < long + 100
+        self.move_button.setText(short_words(self._total) if little else move_words(self._total))
+        self.move_button.setAccessibleName(move_words(self._total))
         needed = self.move_button.sizeHint().width() + 56
         full = needed + self.label.fontMetrics().horizontalAdvance("00,000 ticked in 0,000 of") + 12
         text = "Export..." if self.width() >= full + 140 else ""

@@ -185,6 +185,8 @@ class HaveSheet(Sheet):
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setWidget(inner)
+        self.area.viewport().setAutoFillBackground(False)
+        inner.setAutoFillBackground(False)
         self.area.hide()
         self.column.addWidget(self.area, 1)
         foot = QHBoxLayout()

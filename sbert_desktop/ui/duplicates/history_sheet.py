@@ -73,6 +73,7 @@ RUNS: Final = (
 )
 FILES: Final = (
     Column("File", lambda row: quick_path(_file(row).path.name), 190, role="medium",
+           elide=Qt.TextElideMode.ElideMiddle,
            tip=lambda row: quick_path(_file(row).path)),
     Column("Place", lambda row: quick_path(short_path(_file(row).path.parent)), 160, role="meta", tone="muted",
            elide=Qt.TextElideMode.ElideMiddle),

@@ -110,8 +110,8 @@ def _tip(member: MemberView, ticked: bool) -> str:
     lines = [short_path(member.copy.path) + inside]
     if not member.keep:
         lines.append(f"{KIND_LONG[member.relation]}, {similarity(member.similarity)} to the one that stays")
-    if ticked and member.reason:
-        lines.append(f"Goes: {member.reason}")
+    if member.reason and (ticked or member.keep):
+        lines.append(f"{'Goes' if ticked else 'Stays'}: {member.reason}")
     note = remark(member)
     if note:
         lines.append(note)
@@ -133,11 +133,13 @@ class MemberDelegate(QStyledItemDelegate):
         model = self._view.members_model
         fates = [tag_width(*_shape(fate(one, model.is_ticked(row)))) for row, one in
                  enumerate(model.members[:40])]
-        last = min(max([round(84 * grow), *fates]), round(190 * grow)) + 16
+        last = min(max([round(84 * grow), *fates]), round(190 * grow), max(round(84 * grow), width // 4)) + 16
         size, date = round(68 * grow), round(100 * grow)
         room = width - 76 - last - size - date
         if room < 320 * grow:
             room, date = room + date, 0
+        if room < 250 * grow:  # the place stands over the comparison, too; a name of three letters says nothing
+            return Columns(room, 0, date, size, last)
         own = max(120, min(round(room * 0.56), round(room - 110 * grow)))
         return Columns(own, max(0, room - own), date, size, last)
 
@@ -215,11 +217,13 @@ class MemberDelegate(QStyledItemDelegate):
               "text", right, numbers=True)
         x += widths.size
         what, tone, icon = fate(member, ticked)
-        room = QRect(x, line.y(), widths.fate - 16 + self._view.slack(), line.height() - 1)
+        room = QRect(x, line.y(), widths.fate - 16, line.height() - 1)
         if not tone:
             _text(painter, room, what, "meta", "muted", right)
             return
         height = theme.height(20, role="meta", padding=4)
+        if tag_width(what, icon) > room.width():
+            what = what.partition(",")[0]  # the reason is in the tooltip
         what = theme.metrics("meta_medium").elidedText(what, Qt.TextElideMode.ElideMiddle,
                                                        room.width() - 13 - (18 if icon else 0))
         wide = tag_width(what, icon)
@@ -278,10 +282,6 @@ class MemberList(KeyboardFocus, QListView):
         self.selectionModel().currentChanged.connect(lambda *_: self.currentMemberChanged.emit(self.current()))
         self._most = SHOWN
         theme.themeChanged.connect(self.fit)
-
-    def slack(self) -> int:
-        """Gives by how much the last column may run into the room that the scroll bar left."""
-        return 0
 
     def current(self) -> MemberView | None:
         """Gives the row chosen."""

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.duplicate_views import CleanUpView, DuplicatesView, GroupView, MemberView
 from sbert_desktop.app.views import LibraryView
 from sbert_desktop.cleanup import Assistant
-from sbert_desktop.domain import Failure, Filters, display_path
+from sbert_desktop.domain import Failure, Filters, Finished, display_path
 from sbert_desktop.ui import words
 from sbert_desktop.ui.drop import local_paths
-from sbert_desktop.ui.duplicates.cleaning import Cleaning, back_words, moved_words
+from sbert_desktop.ui.duplicates.cleaning import Cleaning, back_words, moved_words, stayed_words
 from sbert_desktop.ui.duplicates.column import GroupColumn
 from sbert_desktop.ui.duplicates.detail import GroupDetail
 from sbert_desktop.ui.duplicates.finder import SHARES, Finder
 from sbert_desktop.ui.duplicates.foot import Foot
 from sbert_desktop.ui.duplicates.have_drop import HaveDrop
 from sbert_desktop.ui.duplicates.menus import FileDeeds
-from sbert_desktop.ui.duplicates.passages_page import PassagesPane
 from sbert_desktop.ui.duplicates.selection import Kept, Selection, with_ticks, without
 from sbert_desktop.ui.duplicates.states import Bubble, StartStates
 from sbert_desktop.ui.duplicates.strip import AssistantStrip
@@ -33,9 +33,14 @@ from sbert_desktop.ui.saving import ask_target
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Notice, Panel
 
+if TYPE_CHECKING:
+    from sbert_desktop.ui.duplicates.passages_page import PassagesPane
+
 FORMS: Final = (("Table", ".csv"), ("JSON", ".json"), ("Web page", ".html"))
 SMALL: Final = 20_000
 """Documents up to which the page begins by itself: that takes seconds, not minutes."""
+OWN_SECONDS: Final = 30.0
+"""How long after a clean-up or its undo a change of the library is taken for what came of it, and looked at by itself."""
 CHANGED: Final = "The library has changed since"  # how a note of the program begins that asks for another look
 EMPTY_OF: Final = {
     "all": ("No duplicates", "No two of {files} are alike."),
@@ -59,10 +64,16 @@ class DuplicatesPage(Page):
         self.selection = Selection(self)
         self.cleaning = Cleaning(desk, self)
         self._looked_before = False
+        self._begun = False  # it was looked in this session, or the person gave it up
         self._counted: tuple[int, int] | None = None  # documents and passages when the groups were answered
         self._passages: PassagesPane | None = None
         self._after_rules: Callable[[], None] | None = None
         self._restore: Kept | None = None
+        self._own_until = 0.0  # till then the library takes in what this page moved or brought back
+        self._ran_meanwhile = False  # the library took something in while files were moved
+        self._told = ""  # the clean-up cut short that was told of last
+        self._was_moving = False  # the window was closed in the middle of a clean-up
+        self._asked_history = False
         self._build()
         self.deeds = FileDeeds(desk, self)
         self._connect()
@@ -163,7 +174,9 @@ class DuplicatesPage(Page):
         self.notice.close_button.clicked.connect(self._notice_holder.hide)
         self.desk.libraryChanged.connect(self._on_library)
         self.desk.indexProgressed.connect(lambda _: self._show_notes())
+        self.desk.indexFinished.connect(lambda _: self._on_index_finished())
         self.splitter.splitterMoved.connect(self._on_splitter)
+        self.splitter.installEventFilter(self)
         theme.themeChanged.connect(self._share)
         self._bringing_back = False
         for keys, run in (("Ctrl+Return", self.move_ticked), ("Ctrl+Enter", self.move_ticked),
@@ -178,12 +191,13 @@ class DuplicatesPage(Page):
     # ---- for the window
 
     def activate(self) -> None:
-        if self._passages is not None and self.stack.currentWidget() is self._passages:
-            self._passages.activate()
-        if self.finder.view is None and self.finder.job is None and self._may_begin():
+        if not self._begun and self._may_begin():
             self.look()
         else:
             self._show_state()
+        if not self._asked_history:
+            self._asked_history = True
+            self.desk.bridge.watch(self.desk.commands.clean_ups(), on_finished=self._on_history)
 
     def foot(self) -> int:
         return self.foot_bar.height() if self.stack.currentWidget() is self.files else 0
@@ -222,21 +236,27 @@ class DuplicatesPage(Page):
             Action("duplicates_suggested", "Tick as the rules suggest", self.tick_suggested, "", "check", "", there),
             Action("duplicates_filter", "Narrow duplicates by folder or type",
                    lambda: self.column.show_filters(True), "", "filter", "", there),
-            Action("duplicates_next", "Next difference", lambda: self.detail.compare.step(True), "F7", "down", "",
-                   group, bind=False),
-            Action("duplicates_previous", "Previous difference", lambda: self.detail.compare.step(False), "Shift+F7",
-                   "up", "", group, bind=False),
             Action("duplicates_files", "Show files that are alike", lambda: self.show_view("files"), "", "duplicates"),
             Action("duplicates_passages", "Show passages that are shared", lambda: self.show_view("passages"), "",
                    "text"),
+            *self._inner_actions(),
         ]
+
+    def _inner_actions(self) -> Sequence[Action]:
+        """Gives the commands of the comparison, or of the passages, whichever is in front."""
+        if self._passages is not None and self.stack.currentWidget() is self._passages:
+            return self._passages.view.actions_list()
+        sides = self.detail.compare.sides
+        return sides.actions_list() if sides is not None else ()
 
     def save_state(self) -> dict[str, object]:
         return {"looked": self._looked_before, "column": self._column_width,
-                "order": str(self.column.sort.currentData())}
+                "order": str(self.column.sort.currentData()), "told": self._told, "moving": self.cleaning.busy}
 
     def restore_state(self, state: dict[str, object]) -> None:
         self._looked_before = state.get("looked") is True
+        self._told = str(state.get("told", ""))
+        self._was_moving = state.get("moving") is True
         width = state.get("column")
         self._column_width = width if isinstance(width, int) else 0
         at = self.column.sort.findData(state.get("order"))
@@ -265,6 +285,7 @@ class DuplicatesPage(Page):
 
     def look(self) -> None:
         """Looks for duplicates; what was found before comes at once."""
+        self._begun = True
         self.finder.ask()
 
     def look_again(self) -> None:
@@ -287,11 +308,12 @@ class DuplicatesPage(Page):
         self.column.views.set_value(view)
         if view == "passages":
             if self._passages is None:
+                from sbert_desktop.ui.duplicates.passages_page import PassagesPane
+
                 self._passages = PassagesPane(self.desk)
                 self._passages.viewChosen.connect(self.show_view)
                 self.stack.addWidget(self._passages)
             self.stack.setCurrentWidget(self._passages)
-            self._passages.activate()
             self._passages.focus_view()
             return
         self._show_state()
@@ -353,7 +375,8 @@ class DuplicatesPage(Page):
         self._show_notes()
         self._show_foot()
         self._show_state()
-        self._show_badge(len(view.groups))
+        if self.finder.kinds == "all" and not self.finder.filters:  # the rail counts all of them
+            self._show_badge(len(view.groups))
 
     def _show_none(self, view: DuplicatesView) -> None:
         title, sentence = EMPTY_OF[self.finder.kinds]
@@ -422,6 +445,7 @@ class DuplicatesPage(Page):
         library = self.desk.library
         changed = _says_changed(view) or (
             library is not None and self._counted is not None
+            and not (self._is_own() and self.desk.index_job is not None)
             and (library.documents, library.passages) != self._counted)
         stale = "The library has changed since this was looked for." if changed and not self.finder.looking else ""
         self.column.show_notes(notes, stale)
@@ -429,6 +453,10 @@ class DuplicatesPage(Page):
     def _on_library(self, library: LibraryView) -> None:
         self.column.filters.set_library(library)
         self.strip.set_folders([folder.path for folder in library.folders])
+        if self._is_own() and self._counted is not None:
+            self._counted = (library.documents, library.passages)
+        if self.isVisible() and not self._begun and self._may_begin():  # the page was opened before the library
+            self.look()
         self._show_state()
         self._show_notes()
 
@@ -457,7 +485,7 @@ class DuplicatesPage(Page):
         view = self.finder.view
         groups = len(view.groups) if view is not None else 0
         self.foot_bar.show_total(self.selection.total, groups, frozen=self.finder.looking)
-        self.strip.show_left(view.left if view is not None else "", self.selection.by_hand())
+        self.strip.show_left(view.left if view is not None else "", self.selection.by_hand(), groups)
 
     def _on_refused(self, key: str, member: object, why: str) -> None:
         members, groups = self.detail.members, self.column.list
@@ -531,11 +559,18 @@ class DuplicatesPage(Page):
             return
         commands = self.desk.commands
         self._take_out(view, tuple(one for one in view.groups if one.key != group.key))
-        self.desk.start(commands.not_duplicates(group), lambda _: self.finder.ask())
+
+        def remember(*, undo: bool) -> None:
+            def on_finished(finished: Finished) -> None:
+                self.desk.report_failure(finished)
+                self.finder.ask()  # what could not be remembered is shown again
+
+            self.desk.bridge.watch(commands.not_duplicates(group, undo=undo), on_finished=on_finished)
 
         def undo() -> None:
-            self.desk.start(commands.not_duplicates(group, undo=True), lambda _: self.finder.ask())
+            remember(undo=True)
 
+        remember(undo=False)
         self.desk.toast(f"Remembered: {in_title(quick_path(group.title))} are no duplicates", action="Undo", run=undo)
 
     def _take_out(self, view: DuplicatesView, groups: tuple[GroupView, ...]) -> None:
@@ -551,6 +586,7 @@ class DuplicatesPage(Page):
 
     def _on_moving(self, files: int, back: bool) -> None:
         self._bringing_back = back
+        self._ran_meanwhile = False
         self.selection.frozen = True
         self._notice_holder.hide()
         self.foot_bar.show_moving(None, files, back=back)
@@ -578,9 +614,8 @@ class DuplicatesPage(Page):
         if done.moved < len(done.files):
             why = next((one.message for one in done.files if one.state != "moved" and one.message), "")
             self._tell(f"{text}. {why}".strip() if len(done.files) - done.moved == 1 else
-                       f"{text}. {words.counted(len(done.files) - done.moved, 'file')} stayed where they are.",
-                       done)
-        self.finder.ask(again=True)
+                       f"{text}. {stayed_words(done)}", done)
+        self._look_anew()
 
     def _tell(self, text: str, done: CleanUpView) -> None:
         self.notice.show_text(text, action="Which and why", run=lambda: self._show_clean_up(done.id))
@@ -597,7 +632,30 @@ class DuplicatesPage(Page):
         if beside or any(one.state in ("lost", "moved") for one in done.files):
             self._tell(f"{text}. " + (beside[0].message if beside else
                                       "The others could not be brought back."), done)
-        self.finder.ask(again=True)
+        self._look_anew()
+
+    def _look_anew(self) -> None:
+        """Shows at once what is left; whenever the library has taken in what went or came back, that is looked at."""
+        self._own_until = time.monotonic() + OWN_SECONDS
+        self.finder.ask(again=self._ran_meanwhile)
+
+    def _is_own(self) -> bool:
+        return time.monotonic() < self._own_until
+
+    def _on_index_finished(self) -> None:
+        self._ran_meanwhile = True
+        if self._is_own() and not self.cleaning.busy and self.finder.view is not None:
+            self.finder.ask(again=True)
+
+    def _on_history(self, finished: Finished) -> None:
+        """Tells once of a clean-up that was cut short: the program was ended, or the window closed in its middle."""
+        views = finished.result if isinstance(finished.result, tuple) else ()
+        last = views[0] if views else None
+        if not isinstance(last, CleanUpView) or last.id == self._told or self.cleaning.busy:
+            return
+        if not last.finished or (self._was_moving and last.moved < len(last.files)):
+            self._told = last.id
+            self._tell(f"The last clean-up was cut short. {moved_words(last)}.", last)
 
     def show_history(self, id: str = "") -> None:
         """Shows earlier clean-ups; ``id`` chooses one."""
@@ -635,22 +693,25 @@ class DuplicatesPage(Page):
 
     # ---- layout
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.bubble.hide()
-        self._share()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Shares the room once the splitter has its new size; before that it would be shared by the old one."""
+        if watched is self.splitter and event.type() == QEvent.Type.Resize:
+            self.bubble.hide()
+            self._share()
+        return super().eventFilter(watched, event)
 
     def _on_splitter(self) -> None:
         self._column_width = self.splitter.sizes()[0]
 
     def _share(self) -> None:
         wish = max(320, min(380, self.column.kinds.sizeHint().width() + 32))
-        least = min(wish, max(240, self.width() * 2 // 5))
-        self.column.setMinimumWidth(min(280, least))
+        grow = max(100, theme.text_scale)
         whole = self.splitter.width()
-        if whole > 100:
-            left = self._column_width or min(wish, whole * 2 // 5)
-            self.splitter.setSizes([left, whole - left - 1])
+        self.column.setMinimumWidth(min(240 * grow // 100, whole * 2 // 5))
+        share = whole // 3 if grow < 150 else whole * 2 // 5
+        left = self._column_width or min(wish, max(280, share))
+        self.splitter.setSizes([left, whole - left - 1])
+        self.strip.set_low(self.splitter.height() < 600 * grow // 100)
 
 
 def _says_changed(view: DuplicatesView) -> bool:

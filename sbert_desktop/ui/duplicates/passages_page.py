@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import cast
-
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sbert_desktop.ui.duplicates.column import VIEWS
+from sbert_desktop.ui.duplicates.passages import PassagesView
 from sbert_desktop.ui.page import Desk
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Label, Line, Panel, Segmented, name
@@ -36,27 +34,16 @@ class PassagesPane(Panel):
         row.addStretch(1)
         column.addWidget(self.head)
         column.addWidget(Line())
-        module = importlib.import_module("sbert_desktop.ui.duplicates.passages")
-        self.view = cast(QWidget, module.PassagesView(desk))
+        self.view = PassagesView(desk)
         column.addWidget(self.view, 1)
         self.setFocusProxy(self.view)
         self.views.changed.connect(self._on_chosen)
         theme.themeChanged.connect(self._fit)
         self._fit()
 
-    def activate(self) -> None:
-        """Tells the view that it is in front."""
-        run = getattr(self.view, "activate", None)
-        if run is not None:
-            run()
-
     def focus_view(self) -> None:
         """Puts the focus where work in the view begins."""
-        run = getattr(self.view, "focus_first", None)
-        if run is not None:
-            run()
-        else:
-            self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.view.focus_first()
 
     def _on_chosen(self, view: str) -> None:
         self.views.set_value("passages")  # it says so again when it comes back

@@ -55,6 +55,7 @@ class ShortList(QListWidget):
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setStyleSheet("QListWidget { background: transparent; }")  # it lies on a card
         theme.set_role(self, "body")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -150,7 +151,6 @@ class RulesSheet(Sheet):
             "The first rule that tells two files apart decides. Files where numbers differ, related ones, signed ones, "
             "and those with sentences that the kept file lacks are never ticked by a rule.", tone="muted", wrap=True))
         inner = QWidget()
-        inner.setProperty("bare", True)
         box = QVBoxLayout(inner)
         box.setContentsMargins(0, 0, 8, 0)
         box.setSpacing(12)
@@ -169,9 +169,9 @@ class RulesSheet(Sheet):
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(inner)
         self.area.viewport().setAutoFillBackground(False)
         inner.setAutoFillBackground(False)
-        self.area.setWidget(inner)
         self._inner = inner
         self.column.addWidget(self.area, 1)
         foot = QHBoxLayout()
@@ -185,7 +185,7 @@ class RulesSheet(Sheet):
         foot.addWidget(self.cancel)
         foot.addWidget(self.use)
         self.column.addLayout(foot)
-        self.plain.clicked.connect(lambda: self._show(replace(Assistant(), kinds=Assistant().kinds)))
+        self.plain.clicked.connect(lambda: self._show(Assistant()))
         self.cancel.clicked.connect(lambda: self.close_sheet(False))
         self.use.clicked.connect(self._on_use)
         for part in (self.protected, self.only_in):
@@ -227,7 +227,7 @@ class RulesSheet(Sheet):
         self._given, self._done = assistant, done
         self._show(assistant)
         self.open()
-        self.place()
+        self._fit()
 
     def first_focus(self) -> QWidget:
         return self.order if self._rules else self.add
@@ -303,6 +303,10 @@ class RulesSheet(Sheet):
         # as high as what it holds, as far as the window has room for it
         window = self.parentWidget()
         room = max(160, (window.height() if window is not None else 640) - 260)
-        self.area.setFixedHeight(min(room, self._inner.sizeHint().height() + 4))
+        layout = self._inner.layout()
+        assert layout is not None
+        layout.activate()
+        wide = max(240, self.area.viewport().width())
+        self.area.setFixedHeight(min(room, max(120, layout.heightForWidth(wide)) + 4))
         if self.isVisible():
             self.place()

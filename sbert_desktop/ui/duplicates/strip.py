@@ -17,7 +17,7 @@ from sbert_desktop.ui.duplicates.column import FittingBox
 from sbert_desktop.ui.duplicates.words import RULES
 from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.theme import theme
-from sbert_desktop.ui.widgets import Button, FlowLayout, Label, Panel, Tag, name, set_tip
+from sbert_desktop.ui.widgets import Button, ElidedLabel, FlowLayout, Label, Panel, Tag, name, set_tip
 
 TICKED: Final = (
     ("identical", (DuplicateKind.BYTES,)),
@@ -102,10 +102,13 @@ class AssistantStrip(Panel):
         row.setSpacing(8)
         self.icon = Label("", object_name="duplicates_left_icon")
         self.left = Label("", role="meta", tone="muted", wrap=True, object_name="duplicates_left_alone")
+        self.left_short = ElidedLabel(role="meta", tone="muted", object_name="duplicates_left_alone_short")
+        self.left_short.hide()
         self.more = Button("More rules...", kind="link", size="small", object_name="duplicates_rules",
                            tip="The order of all rules, protected folders, where to tick")
         row.addWidget(self.icon, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.left, 1)
+        row.addWidget(self.left_short, 1)
         row.addWidget(self.more)
         column.addLayout(row)
         self.main.activated.connect(lambda at: self._change(with_main(self._assistant, self.main.itemData(at))))
@@ -147,12 +150,20 @@ class AssistantStrip(Panel):
         set_tip(self.more, "The order of all rules, protected folders, where to tick")
         self.setAccessibleName(f"Selection assistant. {spoken(assistant)}")
 
-    def show_left(self, text: str, by_hand: int = 0) -> None:
+    def set_low(self, low: bool) -> None:
+        """Gives what is left alone one line only, where the window is low."""
+        self.left.setVisible(not low)
+        self.left_short.setVisible(low)
+
+    def show_left(self, text: str, by_hand: int = 0, groups: int = 1) -> None:
         """Says what no rule ticks, and how many groups a hand changed."""
         hand = f"Changed by hand: {words.counted(by_hand, 'group')}." if by_hand else ""
         whole = " ".join(part for part in (text, hand) if part)
-        self.left.setText(whole or "Nothing is left alone.")
+        whole = whole or ("No group is left alone." if groups else "")
+        self.left.setText(whole)
+        self.left_short.set_full_text(whole)
         self._warns = bool(text)
+        self.icon.setVisible(bool(whole))
         self._draw_icon()
 
     def _draw_icon(self) -> None:
