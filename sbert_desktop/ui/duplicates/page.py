@@ -40,7 +40,7 @@ FORMS: Final = (("Table", ".csv"), ("JSON", ".json"), ("Web page", ".html"))
 SMALL: Final = 20_000
 """Documents up to which the page begins by itself: that takes seconds, not minutes."""
 OWN_SECONDS: Final = 30.0
-"""How long after a clean-up or its undo a change of the library is taken for what came of it, and looked at by itself."""
+"""How long after a clean-up or its undo a change of the library is taken for what came of it: it is looked at."""
 CHANGED: Final = "The library has changed since"  # how a note of the program begins that asks for another look
 EMPTY_OF: Final = {
     "all": ("No duplicates", "No two of {files} are alike."),

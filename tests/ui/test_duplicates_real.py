@@ -1,0 +1,220 @@
+"""The Duplicates page over the whole program: real files, a real trash, a real library."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sbert_desktop.app.facade import App
+from sbert_desktop.settings import Settings
+from sbert_desktop.ui.duplicates.page import DuplicatesPage
+from sbert_desktop.ui.main_window import MainWindow
+
+pytestmark = pytest.mark.gui
+
+WORDS = ("harbour", "lantern", "meadow", "copper", "violin", "orchard", "thunder", "pebble", "saffron", "glacier")
+
+
+def prose(seed: int, sentences: int = 12) -> str:
+    """Gives a text of its own for every seed."""
+    rng = random.Random(seed)
+    return "\n".join(
+        f"The {rng.choice(WORDS)} of {rng.choice(WORDS)} number{seed} lies by the {rng.choice(WORDS)} and the "
+        f"{rng.choice(WORDS)} in the {rng.choice(WORDS)}."
+        for _ in range(sentences)
+    )
+
+
+def write(root: Path, files: dict[str, str | bytes]) -> None:
+    """Makes files."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def contents(*roots: Path) -> dict[str, list[Path]]:
+    """Gives the places of every content below folders."""
+    found: dict[str, list[Path]] = {}
+    for root in roots:
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                found.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), []).append(path)
+    return found
+
+
+Open = Callable[..., tuple[MainWindow, DuplicatesPage]]
+
+
+@pytest.fixture
+def trash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A trash of this test's own."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    return tmp_path / "share" / "Trash" / "files"
+
+
+@pytest.fixture
+def open_page(
+    make_window, qtbot, settings: Settings, tmp_path: Path, trash: Path, monkeypatch: pytest.MonkeyPatch
+) -> Open:
+    """Opens a window over files on the Duplicates page, as they are found."""
+    monkeypatch.setenv("SBERT_DESKTOP_ADVANCED_ENCODER", "hashing")
+
+    def open_(files: dict[str, str | bytes] | None, **more) -> tuple[MainWindow, DuplicatesPage]:
+        root = tmp_path / "docs"
+        root.mkdir(exist_ok=True)
+        write(root, files or {})
+        app = App(tmp_path / "library", settings)
+        window = make_window(app=app, **more)
+        window.activateWindow()
+        if files is not None:
+            known = []
+            job = app.add_folders((root,))
+            window.desk.bridge.watch(job, on_finished=known.append)
+            qtbot.waitUntil(lambda: bool(known), timeout=60_000)
+        window.show_page("duplicates")
+        page = window.page("duplicates")
+        settle(qtbot, page)
+        return window, page
+
+    return open_
+
+
+def settle(qtbot, page: DuplicatesPage) -> None:
+    """Waits until nothing is asked and nothing moves."""
+    qtbot.waitUntil(
+        lambda: page.finder.view is not None and page.finder.job is None and not page.cleaning.busy, timeout=60_000
+    )
+
+
+def titles(page: DuplicatesPage) -> list[str]:
+    return [one.title for one in page.finder.view.groups]
+
+
+def choose(page: DuplicatesPage, title: str) -> None:
+    page.column.list.choose([one.title for one in page.column.list.groups_model.groups].index(title))
+
+
+def press(qtbot, page: DuplicatesPage) -> None:
+    """Presses the one button and waits for what becomes of it."""
+    page.foot_bar.move_button.click()
+    settle(qtbot, page)
+
+
+def row(page: DuplicatesPage, title: str, place: str):
+    """Gives a group and its row by the end of its path."""
+    group = next(one for one in page.finder.view.groups if one.title == title)
+    return group, next(one for one in group.members if str(one.copy.path).endswith(place))
+
+
+TWINS: dict[str, str | bytes] = {
+    "x/a.txt": prose(1),
+    "x/a copy.txt": prose(1),
+    "y/a.txt": prose(1),
+    "near1.txt": prose(2, 30),
+    "near2.txt": prose(2, 30) + "\nOne more sentence stands here.",
+    "one/p.txt": prose(7),
+    "one/q.bin": b"\0\1\2" * 400,
+    "two/p.txt": prose(7),
+    "two/q.bin": b"\0\1\2" * 400,
+    "alone.txt": prose(99),
+}
+
+
+def test_what_a_hand_unticked_stays_so_under_other_kinds_and_after_a_clean_up(open_page, qtbot, trash: Path) -> None:
+    _, page = open_page(TWINS)
+    assert page.foot_bar.move_button.label().startswith("Move 4 files")
+    page.selection.toggle(*row(page, "a", "x/a.txt"))
+    for kinds in ("near", "all"):
+        page.show_kinds(kinds)
+        settle(qtbot, page)
+    assert page.foot_bar.move_button.label().startswith("Move 3 files")
+    press(qtbot, page)
+    assert sorted(path.name for path in trash.iterdir()) == ["a copy.txt", "p.txt", "q.bin"]
+    qtbot.wait(500)
+    settle(qtbot, page)
+    assert "a" in titles(page)  # two of its three are left
+    assert page.foot_bar.move_button.label() == "Nothing ticked"
+
+
+def test_what_is_ticked_in_kinds_that_are_not_shown_is_not_moved(open_page, qtbot, tmp_path: Path, trash: Path) -> None:
+    _, page = open_page(TWINS)
+    page.show_kinds("near")
+    settle(qtbot, page)
+    assert page.foot_bar.move_button.label() == "Nothing ticked"
+    page.selection.toggle(*row(page, "near2", "near1.txt"))
+    press(qtbot, page)
+    assert [path.name for path in trash.iterdir()] == ["near1.txt"]
+
+
+def test_after_undo_the_groups_come_back_by_themselves(open_page, qtbot, tmp_path: Path, trash: Path) -> None:
+    window, page = open_page(TWINS)
+    before = sorted(titles(page))
+    press(qtbot, page)
+    assert not page.column.stale.isVisible()
+    window.toast.run_action()
+    qtbot.waitUntil(lambda: sorted(titles(page)) == before, timeout=60_000)
+    settle(qtbot, page)
+    assert not list(trash.iterdir())
+    qtbot.waitUntil(lambda: not page.column.stale.isVisible(), timeout=60_000)
+    assert len([path for path in (tmp_path / "docs").rglob("*") if path.is_file()]) == len(TWINS)
+
+
+def test_a_hard_link_that_stays_frees_nothing_and_the_button_says_so(open_page, qtbot, tmp_path: Path) -> None:
+    root = tmp_path / "docs"
+    write(root, {"a.txt": prose(1), "b.txt": prose(1)})
+    os.link(root / "b.txt", root / "c.txt")
+    _, page = open_page({})
+    group = page.finder.view.groups[0]
+    page.selection.tick_none([group])
+    going = next(one for one in group.members if one.copy.path.name in ("b.txt", "c.txt") and one.may_tick)
+    kept = next(one for one in group.members if one.copy.path.name == "a.txt")
+    assert page.selection.toggle(group, going)
+    assert page.selection.total.files == 1
+    assert page.selection.total.bytes == 0
+    page.selection.toggle(group, going)
+    assert page.selection.toggle(group, kept)
+    assert page.selection.total.bytes == kept.copy.size
+
+
+def test_files_that_changed_or_went_meanwhile_are_left_and_told(open_page, qtbot, tmp_path: Path, trash: Path) -> None:
+    _, page = open_page(TWINS)
+    root = tmp_path / "docs"
+    (root / "x/a copy.txt").write_text("something else")
+    (root / "two/p.txt").write_text("edited")
+    (root / "one/p.txt").unlink()
+    page.selection.tick_none([row(page, "a", "x/a.txt")[0]])
+    page.selection.toggle(*row(page, "a", "x/a copy.txt"))
+    whole = page.selection.total.files
+    press(qtbot, page)
+    text = page.notice.findChildren(type(page.foot_bar.label))[0].text()
+    assert page.notice.isVisible()
+    assert f"Moved 1 of {whole} files to the trash" in text
+    assert f"{whole - 1} files stayed where they are" in text
+    assert [path.name for path in trash.iterdir()] == ["q.bin"]
+    assert (root / "x/a copy.txt").read_text() == "something else"
+
+
+def test_a_clean_up_cut_short_by_closing_is_told_at_the_next_start_and_undone(
+    open_page, qtbot, tmp_path: Path, trash: Path
+) -> None:
+    window, page = open_page({f"c{number:03}.txt": prose(5) for number in range(120)})
+    page.foot_bar.move_button.click()
+    qtbot.waitUntil(lambda: trash.exists() and len(list(trash.iterdir())) > 5, timeout=60_000)
+    state = window.state()
+    window.finish()
+    moved = len(list(trash.iterdir()))
+    assert 0 < moved < 119
+    _, again = open_page(None, saved=state)
+    qtbot.waitUntil(again.notice.isVisible, timeout=60_000)
+    assert f"cut short. Moved {moved} of 119 files to the trash" in again.notice.findChildren(
+        type(again.foot_bar.label))[0].text()
+    again.cleaning.bring_back("")
+    settle(qtbot, again)
+    assert not list(trash.iterdir())
+    assert len(list((tmp_path / "docs").iterdir())) == 120
