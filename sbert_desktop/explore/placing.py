@@ -1,8 +1,8 @@
-"""Placing new points on a map that stays put: where their neighbours are.
+"""Placing new points on a map that stays put: where most of their neighbours are.
 
-A new point goes to the middle of its nearest old points, weighed as the layout weighs them; the middle that least
-distance decides, not the mean, so that a point between two themes joins the stronger one instead of lying in the void
-between them. Old points are only read.
+The neighbours of a new point often lie in several places of the map. Their mean is then a spot in the void, so a point
+goes to the thickest of these places: it starts at the neighbour that most others stand around, and is drawn to the
+middle of what stands near. Old points are only read.
 """
 
 from __future__ import annotations
@@ -12,34 +12,41 @@ from typing import cast
 import numpy as np
 
 from sbert_desktop.domain import JobContext, Vectors
-from sbert_desktop.explore.layout import Floats, Neighbours, Positions, one_sided
+from sbert_desktop.explore.layout import Floats, Neighbours, Positions
 
 _BLOCK = 16_000_000  # cosines held at once: 64 MB
-_TURNS = 12  # of Weiszfeld's iteration; the last ones move a point by less than a pixel
+_REACH = 0.1  # map units within which neighbours count as one place: the least distance of a layout
+_TURNS = 15  # the last ones move a point by less than a pixel
+_PART = 4096  # new points at once
 
 
-def place(positions: Positions, neighbours: Neighbours) -> Positions:
+def place(positions: Positions, neighbours: Neighbours, *, context: JobContext | None = None) -> Positions:
     """Gives a place to each new point.
 
     Args:
-        positions: float32 [old points, 2]. Not changed.
+        positions: float32 [old points, 2], from ``layout.lay_out``. Not changed.
         neighbours: The nearest old points of each new one, from the stored graph or :func:`nearest_old`; ``rows``
             count old points, -1 where there are no more. Without any, the place is 0.
+        context: Asked per 4,096 points.
 
     Returns:
         float32 [new points, 2].
+
+    Raises:
+        Cancelled: Through ``context``.
     """
     new, count = neighbours.rows.shape
-    if not new or not count or not len(positions):
-        return np.zeros((new, 2), np.float32)
-    weights = one_sided(neighbours)
-    weights *= np.maximum(neighbours.cosine, 1e-3)  # where none stands out, the nearer one still says more
-    weights[neighbours.rows < 0] = 0
-    total = weights.sum(axis=1, keepdims=True)
-    known = total[:, 0] > 0
     places = np.zeros((new, 2), np.float32)
-    spots = positions[np.maximum(neighbours.rows[known], 0)].astype(np.float32)
-    places[known] = _middle(spots, weights[known] / total[known])
+    for at in range(0, new if count and len(positions) else 0, _PART):
+        if context is not None:
+            context.check()
+        rows = neighbours.rows[at : at + _PART]
+        # The cosine itself, not the layout's steep weight: where they are many says more than where the nearest one is.
+        weights = np.where(rows >= 0, np.maximum(neighbours.cosine[at : at + _PART], 1e-3), 0).astype(np.float32)
+        known = np.flatnonzero(weights.any(axis=1))
+        if len(known):
+            spots = positions[np.maximum(rows[known], 0)].astype(np.float32)
+            places[at + known] = _thickest(spots, weights[known])
     return places
 
 
@@ -61,28 +68,25 @@ def nearest_old(
         if context is not None:
             context.check()
         block = new_vectors @ vectors[at : at + step].T
-        rows = np.concatenate([rows, np.broadcast_to(np.arange(at, at + block.shape[1]), block.shape)], axis=1)
-        cosine = np.concatenate([cosine, block], axis=1)
-        if cosine.shape[1] > count:
-            best = np.argpartition(-cosine, count - 1, axis=1)[:, :count]
-            rows, cosine = np.take_along_axis(rows, best, 1), np.take_along_axis(cosine, best, 1)
-    order = np.lexsort((rows, -cosine), axis=1)
-    return Neighbours(
-        np.take_along_axis(rows, order, 1).astype(np.int32),
-        np.minimum(np.take_along_axis(cosine, order, 1), np.float32(1)).astype(np.float32),
-    )
+        best = np.argpartition(-block, min(count, block.shape[1]) - 1, axis=1)[:, :count]
+        rows = np.concatenate([rows, best + at], axis=1)
+        cosine = np.concatenate([cosine, np.take_along_axis(block, best, 1)], axis=1)
+        order = np.lexsort((rows, -cosine), axis=1)[:, :count]
+        rows, cosine = np.take_along_axis(rows, order, 1), np.take_along_axis(cosine, order, 1)
+    return Neighbours(rows.astype(np.int32), np.minimum(cosine, np.float32(1)))
 
 
-def _middle(spots: Floats, weights: Floats) -> Positions:
-    """Gives the weighted geometric median of each row's spots, float32 [n, k, 2] and [n, k] that sum to 1.
+def _thickest(spots: Floats, weights: Floats) -> Positions:
+    """Gives the mode of each row's weighted spots, float32 [n, k, 2] and [n, k]: mean shift with a Cauchy kernel.
 
-    Source: E. Weiszfeld, "Sur le point pour lequel la somme des distances de n points donnés est minimum", 1937.
+    Source: Y. Cheng, "Mean shift, mode seeking, and clustering", 1995.
     """
-    place = np.einsum("nk,nkd->nd", weights, spots)
-    # Below a thousandth of the neighbourhood's width a spot counts as reached, else it would weigh without bound.
-    width = np.sqrt((spots - place[:, None]) ** 2 @ np.ones(2, np.float32)).max(axis=1, keepdims=True)
+    square = np.float32(_REACH * _REACH)
+    apart = ((spots[:, :, None] - spots[:, None]) ** 2).sum(axis=3)
+    thick = (weights[:, None] / (1 + apart / square)).sum(axis=2)
+    thick[weights == 0] = -1
+    places = spots[np.arange(len(spots)), thick.argmax(axis=1)]
     for _ in range(_TURNS):
-        away = np.sqrt(((spots - place[:, None]) ** 2).sum(axis=2))
-        pull = weights / np.maximum(away, 1e-3 * width + np.float32(1e-9))
-        place = np.einsum("nk,nkd->nd", pull / pull.sum(axis=1, keepdims=True), spots)
-    return cast("Positions", place.astype(np.float32))
+        pull = weights / (1 + ((spots - places[:, None]) ** 2).sum(axis=2) / square)
+        places = np.einsum("nk,nkd->nd", pull / pull.sum(axis=1, keepdims=True), spots)
+    return cast("Positions", places.astype(np.float32))
