@@ -78,7 +78,7 @@ class DuplicateCommands:
 
             return run_have(self._session, path, context)
 
-        return self._jobs.submit("study", "have", work, key="have")
+        return self._jobs.submit("study", "have", work)  # several files are asked about at once
 
     def not_duplicates(self, group: GroupView, *, undo: bool = False) -> JobId:
         """Remembers that no two of these are duplicates."""

@@ -12,6 +12,7 @@ import pytest
 
 from sbert_desktop.app.facade import App
 from sbert_desktop.settings import Settings
+from sbert_desktop.ui.duplicates.have_sheet import HaveSheet
 from sbert_desktop.ui.duplicates.page import DuplicatesPage
 from sbert_desktop.ui.main_window import MainWindow
 
@@ -218,3 +219,17 @@ def test_a_clean_up_cut_short_by_closing_is_told_at_the_next_start_and_undone(
     settle(qtbot, again)
     assert not list(trash.iterdir())
     assert len(list((tmp_path / "docs").iterdir())) == 120
+
+
+def test_several_files_dropped_at_once_are_all_answered(open_page, qtbot, tmp_path: Path) -> None:
+    window, page = open_page(TWINS)
+    write(tmp_path / "drop", {"a.txt": prose(1), "new.txt": prose(44), "b.txt": prose(7)})
+    places = tuple(tmp_path / "drop" / name for name in ("a.txt", "new.txt", "b.txt", "missing.txt"))
+    page.ask_have(places)
+    sheet = window.findChild(HaveSheet)
+    qtbot.waitUntil(lambda: not any(card.bar.isVisible() for card in sheet.cards), timeout=60_000)
+    verdicts = [card.view.verdict if card.view is not None else card.said.text() for card in sheet.cards]
+    assert verdicts[0] == verdicts[2] == "identical"
+    assert verdicts[1] not in ("identical", "same text")
+    assert "missing.txt is not there" in verdicts[3]
+    sheet.close_sheet(False)
