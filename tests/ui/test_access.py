@@ -67,9 +67,18 @@ def full_window(make_window, qtbot, state: str = "indexing"):
     window = make_window(state)
     window.search_for("deposit")
     qtbot.wait(150)
-    for page in ("models", "library", "settings", "collections", "search"):
+    for page in ("models", "library", "settings", "collections", "duplicates", "search"):
         window.show_page(page)
         qtbot.wait(30)
+    duplicates = window.page("duplicates")
+    if window.desk.library.folders:
+        qtbot.waitUntil(lambda: duplicates.finder.view is not None or duplicates.states.never.isVisibleTo(duplicates))
+        duplicates.show_view("passages")
+        duplicates.show_view("files")
+    duplicates.edit_rules()
+    duplicates.show_history()
+    duplicates.ask_have((HOME / "a.pdf", HOME / "b.pdf"))
+    qtbot.wait(30)
     window.open_palette()
     window.palette_sheet.close_sheet()
     window.open_shortcuts()

@@ -245,6 +245,11 @@ class ComparePane(QWidget):
                 shortcut.setEnabled(False)  # the page has these keys wherever the focus is; two would be ambiguous
             self.sides.pairChanged.connect(self._on_chosen)
             self.stack.addWidget(self.sides)
+            before: QWidget = self.folders  # made late, its controls would come last of all by Tab
+            for part in self.sides.findChildren(QWidget):
+                if part.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                    QWidget.setTabOrder(before, part)
+                    before = part
         return self.sides
 
     def _fit(self) -> None:

@@ -190,7 +190,8 @@ class HistorySheet(Sheet):
         if view is not None:
             # what did not go as meant stands first: it is what a person looks for
             order = {"failed": 0, "lost": 0, "skipped": 1, "moved": 2, "restored": 3}
-            self.files.set_rows(sorted(view.files, key=lambda one: order.get(one.state, 4)))
+            files: list[MovedView] = sorted(view.files, key=lambda one: order.get(one.state, 4))
+            self.files.set_rows(files)
             self.said.setText(_said(view))
         else:
             self.files.set_rows(())

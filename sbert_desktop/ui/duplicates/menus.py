@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt
@@ -69,8 +70,9 @@ class FileDeeds(QObject):
         made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         selection = page.selection
 
-        def add(icon: str, text: str, run: object, key: str = "", *, enabled: bool = True) -> None:
-            action = made.addAction(icons.icon(icon, 16), no_mnemonic(text) + (f"\t{key}" if key else ""), run)
+        def add(icon: str, text: str, run: Callable[[], object], key: str = "", *, enabled: bool = True) -> None:
+            action = made.addAction(icons.icon(icon, 16), no_mnemonic(text) + (f"\t{key}" if key else ""))
+            action.triggered.connect(lambda _=False: run())
             action.setEnabled(enabled)
 
         if member is not None:

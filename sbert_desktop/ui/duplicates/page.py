@@ -69,6 +69,7 @@ class DuplicatesPage(Page):
         self._passages: PassagesPane | None = None
         self._after_rules: Callable[[], None] | None = None
         self._restore: Kept | None = None
+        self._bringing_back = False
         self._own_until = 0.0  # till then the library takes in what this page moved or brought back
         self._ran_meanwhile = False  # the library took something in while files were moved
         self._told = ""  # the clean-up cut short that was told of last
@@ -178,7 +179,6 @@ class DuplicatesPage(Page):
         self.splitter.splitterMoved.connect(self._on_splitter)
         self.splitter.installEventFilter(self)
         theme.themeChanged.connect(self._share)
-        self._bringing_back = False
         for keys, run in (("Ctrl+Return", self.move_ticked), ("Ctrl+Enter", self.move_ticked),
                           ("Ctrl+R", self.look_again), ("Ctrl+S", self.export), ("Ctrl+Shift+D", self.say_apart),
                           ("Ctrl+H", self.ask_have), ("Ctrl+Shift+H", self.show_history),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -185,6 +186,8 @@ class RulesSheet(Sheet):
         foot.addWidget(self.cancel)
         foot.addWidget(self.use)
         self.column.addLayout(foot)
+        self.invert.toggled.connect(self._on_turned)
+        self._on_turned(False)
         self.plain.clicked.connect(lambda: self._show(Assistant()))
         self.cancel.clicked.connect(lambda: self.close_sheet(False))
         self.use.clicked.connect(self._on_use)
@@ -198,7 +201,8 @@ class RulesSheet(Sheet):
         column.setSpacing(4)
         row = QHBoxLayout()
         row.setSpacing(4)
-        row.addWidget(Label("Keep, in this order", role="section"))
+        self.order_title = Label("", role="section", object_name="duplicates_rules_order_title")
+        row.addWidget(self.order_title)
         row.addStretch(1)
         self.add = Button("Add rule", size="small", icon="plus", object_name="duplicates_rule_add")
         self.up = IconButton("up", "Move the rule up", object_name="duplicates_rule_up", shortcut="Ctrl+Up", size=24,
@@ -251,6 +255,12 @@ class RulesSheet(Sheet):
         self._fit_buttons()
         self._fit()
 
+    def _on_turned(self, turned: bool) -> None:
+        text = "These go first, in this order" if turned else "These stay, in this order"
+        self.order_title.setText(text)
+        if self.isVisible():
+            announce(self.order_title, text)
+
     def _fit_buttons(self) -> None:
         at = self.order.currentRow()
         self.up.setEnabled(at > 0)
@@ -279,9 +289,9 @@ class RulesSheet(Sheet):
         for kind in RuleKind:
             if kind in WITH_FOLDER:
                 text = "One in a folder..." if kind is RuleKind.IN_FOLDER else "One that is not in a folder..."
-                made.addAction(text, lambda kind=kind: self._ask_folder(kind))
+                made.addAction(text, partial(self._ask_folder, kind))
             elif kind not in there:
-                made.addAction(no_mnemonic(rule_words(Rule(kind))), lambda kind=kind: self.put(Rule(kind)))
+                made.addAction(no_mnemonic(rule_words(Rule(kind))), partial(self.put, Rule(kind)))
         made.popup(self.add.mapToGlobal(self.add.rect().bottomLeft()))
 
     def _ask_folder(self, kind: RuleKind) -> None:
