@@ -9,7 +9,7 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -23,6 +23,7 @@ from sbert_desktop.app.session import Session
 from sbert_desktop.cleanup import (
     FLOOR,
     NEVER_TICKED,
+    Assistant,
     Copy,
     DuplicateKind,
     DuplicateQuery,
@@ -46,6 +47,8 @@ _VERSION = 1
 """Raised when relations are found otherwise: those on the shelf are then found again."""
 _PICTURE = "picture"
 """Format of pictures: two that hold the same words need not show the same, so only their bytes are compared."""
+_MADE = 30_000
+"""Groups that are kept made, some 100 MB at most."""
 _BATCH = 200  # fingerprints between two writes
 _FAMILY = frozenset({DuplicateKind.TEXT, DuplicateKind.FORMAT, DuplicateKind.NEAR, DuplicateKind.CONTAINED})
 
@@ -60,7 +63,8 @@ class Found:
     """Everything that was compared, ready to be cut.
 
     ``signed``: units with a signature. ``pairs``: of passages. ``folders``: equal ones with their files. ``stale``:
-    files came back since, the disk is to be looked at again.
+    files came back since, the disk is to be looked at again. ``made``: groups that were made before, by their copies
+    (which live as long as this does); a moved slider changes few.
     """
 
     gathered: Gathered
@@ -72,6 +76,7 @@ class Found:
     generation: int
     waiting: int
     stale: bool = False
+    made: dict[Assistant, dict[tuple[object, ...], GroupView]] = field(default_factory=dict, compare=False)
 
 
 _FOUND: WeakKeyDictionary[Session, Found] = WeakKeyDictionary()
@@ -130,7 +135,7 @@ def forget_moved(session: Session, paths: Iterable[Path]) -> None:
     copies = tuple(copy for copy in old.gathered.copies if copy.path not in gone)
     names = tuple((path, sha256) for path, sha256 in old.gathered.names if path not in gone)
     gathered = replace(old.gathered, copies=copies, names=names, unread=sum(not copy.content for copy in copies))
-    _FOUND[session] = replace(old, gathered=gathered, folders=_folders(gathered, NullContext()))
+    _FOUND[session] = replace(old, gathered=gathered, folders=_folders(gathered, NullContext()), made={})
 
 
 def look_anew(session: Session) -> None:
@@ -368,7 +373,7 @@ def cut(session: Session, found: Found, query: DuplicateQuery) -> DuplicatesView
     for copy in rest:
         if copy.unit not in singles or not by_unit[copy.unit]:
             by_unit[copy.unit].append(copy)
-    groups = [_group_view(found, group, by_unit, query) for group in wanted]
+    groups = _group_views(found, wanted, by_unit, query)
     groups += folders
     groups.sort(key=lambda group: (-group.bytes_to_win, group.title.casefold(), group.key))
     ticked = [member for group in groups for member in group.members if member.ticked]
@@ -460,8 +465,30 @@ def _passes_unread(copy: Copy, filters: Filters) -> bool:
     return copy.size >= low and (high is None or copy.size < high)
 
 
-def _group_view(found: Found, group: Group, by_unit: Mapping[int, Sequence[Copy]], query: DuplicateQuery) -> GroupView:
-    members = [copy for unit in group.units for copy in by_unit[unit]]
+def _group_views(
+    found: Found, wanted: Sequence[Group], by_unit: Mapping[int, Sequence[Copy]], query: DuplicateQuery
+) -> list[GroupView]:
+    """Makes groups, or takes those of the same copies that were made before by the same rules."""
+    made = found.made.get(query.assistant)
+    if made is None or len(made) > _MADE:
+        made = {}
+        found.made.clear()
+        found.made[query.assistant] = made
+    narrowed = bool(query.filters or query.paths)  # copies are made anew then
+    views = []
+    for group in wanted:
+        members = [copy for unit in group.units for copy in by_unit[unit]]
+        key = (group.kind, group.lowest, *map(id, members))
+        view = None if narrowed else made.get(key)
+        if view is None:
+            view = _group_view(found, group, members, query)
+            if not narrowed:
+                made[key] = view
+        views.append(view)
+    return views
+
+
+def _group_view(found: Found, group: Group, members: Sequence[Copy], query: DuplicateQuery) -> GroupView:
     family = None
     if group.kind in _FAMILY and len(group.units) > 1:
         family = read_family([FamilyMember(_name(copy), copy.date, copy.mtime_ns / 1e9) for copy in members])
