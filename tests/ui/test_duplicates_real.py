@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 
 from sbert_desktop.app.facade import App
 from sbert_desktop.settings import Settings
@@ -233,3 +234,18 @@ def test_several_files_dropped_at_once_are_all_answered(open_page, qtbot, tmp_pa
     assert verdicts[1] not in ("identical", "same text")
     assert "missing.txt is not there" in verdicts[3]
     sheet.close_sheet(False)
+
+
+def test_tab_goes_through_the_page_from_the_left_to_the_right_and_down(open_page, qtbot) -> None:
+    window, page = open_page(TWINS)
+    page.column.list.choose(titles(page).index("near2"))
+    qtbot.waitUntil(lambda: page.detail.compare.sides is not None and page.detail.compare.sides.isVisible())
+    page.focus_first()
+    order: list[str] = []
+    while (focus := window.focusWidget()) is not None and focus.objectName() not in order:
+        order.append(focus.objectName())
+        qtbot.keyClick(focus, Qt.Key.Key_Tab)
+    compared = [at for at, name in enumerate(order) if name.startswith("compare")]
+    assert compared
+    assert order.index("duplicates_members") < min(compared)
+    assert max(compared) < order.index("duplicates_keep") < order.index("duplicates_move")

@@ -247,7 +247,7 @@ class ComparePane(QWidget):
             self.stack.addWidget(self.sides)
             before: QWidget = self.folders  # made late, its controls would come last of all by Tab
             for part in self.sides.findChildren(QWidget):
-                if part.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                if part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.window() is before.window():
                     QWidget.setTabOrder(before, part)
                     before = part
         return self.sides
