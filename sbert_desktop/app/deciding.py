@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
 from sbert_desktop.app.session import Session
 from sbert_desktop.cleanup import Copy
 from sbert_desktop.domain import ContentId
 from sbert_desktop.errors import LibraryError
+from sbert_desktop.library import JudgementRecord
 
 KIND = "same"
 SAME, DIFFERENT = "same", "different"
 WHOLE = "document"
 """Stands where a judgement on a passage has its query: two whole documents were judged."""
-_TEXT = 4_000  # characters of each text that are kept: more than any encoder reads
+_TEXT = 4_000
+"""Characters of each text that are kept: more than any encoder reads."""
+_LEAST, _ALTOGETHER = 200, 2_000_000
+"""Of very many pairs less is kept of each."""
 
 
 def remember(session: Session, pairs: Iterable[tuple[Copy, Copy]], verdict: str) -> None:
-    """Keeps a verdict on pairs of documents; ``""`` takes it back.
+    """Keeps a verdict on pairs of documents, on all or on none; ``""`` takes it back.
 
     Raises:
         LibraryError: ``library-readonly`` or ``library-busy``.
     """
+    wanted = list(pairs)
+    most = max(_LEAST, min(_TEXT, _ALTOGETHER // max(1, 2 * len(wanted))))
     texts: dict[int, str] = {}
-    for one, other in pairs:
+    records = []
+    now = time.time()
+    for one, other in wanted:
         first, second = sorted((one, other), key=lambda copy: copy.sha256)
-        a, b = _text(session, first, texts), _text(session, second, texts)
-        session.library.judge(
-            KIND, verdict, WHOLE, first.sha256, 0, 0, a, other=(second.sha256, 0, 0, b)
-        )  # offsets 0, 0: the whole document, whatever it is cut into
+        a, b = (_text(session, copy, texts)[:most] for copy in (first, second))
+        # Offsets 0, 0: the whole document, whatever it is cut into.
+        records.append(JudgementRecord(KIND, verdict, WHOLE, first.sha256, 0, 0, a, second.sha256, 0, 0, b, made=now))
+    session.library.judge_all(records)
 
 
 def _text(session: Session, copy: Copy, texts: dict[int, str]) -> str:
@@ -43,5 +52,4 @@ def _text(session: Session, copy: Copy, texts: dict[int, str]) -> str:
 
 def apart(session: Session) -> frozenset[tuple[str, str]]:
     """Gives the pairs of sha256 that the person said are no duplicates, each with the lesser one first."""
-    records = session.library.judgements(KIND, WHOLE)
-    return frozenset((one.sha256, one.other_sha256) for one in records if one.verdict == DIFFERENT)
+    return session.library.judged_pairs(KIND, WHOLE, DIFFERENT)

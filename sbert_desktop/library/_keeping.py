@@ -130,6 +130,21 @@ class Keeping:
         with self._keeping() as connection:
             _kept.judge(connection, record)
 
+    def judge_all(self, records: Sequence[JudgementRecord]) -> None:
+        """Keeps many judgements at once: all or none. As :meth:`judge`, ``made`` is taken from the record."""
+        with self._keeping() as connection:
+            for record in records:
+                _kept.judge(connection, record)
+
+    def judged_pairs(self, kind: str, query: str, verdict: str) -> frozenset[tuple[str, str]]:
+        """Gives the sha256 of every two that were judged so, without reading their texts."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT sha256_a, sha256_b FROM judgement WHERE kind=? AND query=? AND verdict=?",
+                (kind, query, verdict),
+            )
+            return frozenset((str(one), str(other)) for one, other in rows)
+
     def judgements(self, kind: str | None = None, query: str | None = None) -> tuple[JudgementRecord, ...]:
         """Lists judgements, oldest first; of one kind, or for one query, if so asked."""
         with self._reading() as connection:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import itertools
 import mailbox
 import os
 import shutil
+import time
 import zipfile
 from email.message import EmailMessage
 from pathlib import Path
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sbert_desktop.app import duplicates as module
-from sbert_desktop.app.deciding import KIND, WHOLE
+from sbert_desktop.app.deciding import DIFFERENT, KIND, WHOLE, apart, remember
 from sbert_desktop.app.duplicate_report import export_duplicates, written
 from sbert_desktop.app.duplicates import not_duplicates, run_duplicates
 from sbert_desktop.app.having import run_have
@@ -22,7 +24,7 @@ from sbert_desktop.app.session import Session
 from sbert_desktop.app.shared import run_shared_passages
 from sbert_desktop.app.side_by_side import run_compare
 from sbert_desktop.app.ticking import bytes_of, can_tick, files_of, removals, ticks_of
-from sbert_desktop.cleanup import Assistant, DuplicateKind, DuplicateQuery, Rule, RuleKind
+from sbert_desktop.cleanup import Assistant, Copy, DuplicateKind, DuplicateQuery, Rule, RuleKind
 from sbert_desktop.domain import Filters
 from sbert_desktop.errors import UsageError
 from sbert_desktop.jobs import NullContext
@@ -400,3 +402,13 @@ def test_three_one_and_no_documents(root, index):
     assert index().groups == ()
     shutil.copy(root / "a.txt", root / "b.txt")
     assert len(index().groups) == 1
+
+
+def test_very_many_pairs_are_remembered_at_once_and_in_little_room(root, session):
+    copies = [Copy(n, root / f"{n}.txt", 9, 0, 1, n, f"{n:064x}") for n in range(120)]
+    began = time.process_time()
+    remember(session, itertools.combinations(copies, 2), DIFFERENT)
+    assert time.process_time() - began < 5.0
+    assert len(apart(session)) == 120 * 119 // 2
+    remember(session, itertools.combinations(copies, 2), "")
+    assert apart(session) == frozenset()
