@@ -437,6 +437,19 @@ def test_an_empty_library_says_how_to_begin(make_window, qtbot) -> None:
     assert not asked(window)
 
 
+def test_a_page_opened_before_the_library_is_known_begins_with_it(make_window, qtbot) -> None:
+    window = make_window("empty")
+    window.show_page("duplicates")
+    program = fake(window)
+    full = FakeApp(window.desk.settings)
+    program.state, program.folders, program.groups = "full", full.folders, (group(0),)
+    full.close()
+    window.desk.refresh()
+    page = window.page("duplicates")
+    qtbot.waitUntil(lambda: page.finder.view is not None)
+    assert page.stack.currentWidget() is page.files
+
+
 def test_a_large_library_is_compared_when_the_person_says_so(make_window, qtbot) -> None:
     window = make_window("huge")
     window.show_page("duplicates")

@@ -232,14 +232,14 @@ class HistorySheet(Sheet):
 
 
 def _said(view: CleanUpView) -> str:
-    parts = [f"{words.counted(view.moved, 'file')} in the trash"]
+    parts = [f"{words.counted(view.moved, 'file')} in the trash"] if view.moved else []
     stayed = view.skipped + view.failed
     if stayed:
         parts.append(f"{words.count(stayed)} not moved")
     back = sum(one.state == "restored" for one in view.files)
     if back:
         parts.append(f"{words.count(back)} brought back")
-    text = f"{', '.join(parts)}."
+    text = f"{', '.join(parts)}." if parts else ""
     if not view.finished:
         text += " The program was ended before this clean-up was through: what is listed is what really happened."
-    return " ".join((text, *view.notes))
+    return " ".join(part for part in (text, *view.notes) if part)
