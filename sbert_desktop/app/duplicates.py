@@ -191,8 +191,8 @@ def _relations(
         return document_cosine(snapshot.vectors[one], lengths[one], snapshot.vectors[other], lengths[other])
 
     def step(done: int, total: int) -> None:
+        context.check()  # two long texts take seconds: a cancel waits for no more than one pair
         if done % 16 == 0 or done == total:
-            context.check()
             context.progress("Comparing texts", done, total)
 
     formats = [""] * len(gathered.shas)
