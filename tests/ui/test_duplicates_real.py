@@ -6,6 +6,7 @@ import hashlib
 import os
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from sbert_desktop.app.facade import App
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.duplicates.have_sheet import HaveSheet
 from sbert_desktop.ui.duplicates.page import DuplicatesPage
+from sbert_desktop.ui.duplicates.selection import Selection
 from sbert_desktop.ui.main_window import MainWindow
+from tests.ui.fake_duplicates import group
 
 pytestmark = pytest.mark.gui
 
@@ -110,8 +113,8 @@ def press(qtbot, page: DuplicatesPage) -> None:
 
 def row(page: DuplicatesPage, title: str, place: str):
     """Gives a group and its row by the end of its path."""
-    group = next(one for one in page.finder.view.groups if one.title == title)
-    return group, next(one for one in group.members if str(one.copy.path).endswith(place))
+    found = next(one for one in page.finder.view.groups if one.title == title)
+    return found, next(one for one in found.members if str(one.copy.path).endswith(place))
 
 
 TWINS: dict[str, str | bytes] = {
@@ -172,15 +175,15 @@ def test_a_hard_link_that_stays_frees_nothing_and_the_button_says_so(open_page, 
     write(root, {"a.txt": prose(1), "b.txt": prose(1)})
     os.link(root / "b.txt", root / "c.txt")
     _, page = open_page({})
-    group = page.finder.view.groups[0]
-    page.selection.tick_none([group])
-    going = next(one for one in group.members if one.copy.path.name in ("b.txt", "c.txt") and one.may_tick)
-    kept = next(one for one in group.members if one.copy.path.name == "a.txt")
-    assert page.selection.toggle(group, going)
+    found = page.finder.view.groups[0]
+    page.selection.tick_none([found])
+    going = next(one for one in found.members if one.copy.path.name in ("b.txt", "c.txt") and one.may_tick)
+    kept = next(one for one in found.members if one.copy.path.name == "a.txt")
+    assert page.selection.toggle(found, going)
     assert page.selection.total.files == 1
     assert page.selection.total.bytes == 0
-    page.selection.toggle(group, going)
-    assert page.selection.toggle(group, kept)
+    page.selection.toggle(found, going)
+    assert page.selection.toggle(found, kept)
     assert page.selection.total.bytes == kept.copy.size
 
 
@@ -249,3 +252,51 @@ def test_tab_goes_through_the_page_from_the_left_to_the_right_and_down(open_page
     assert compared
     assert order.index("duplicates_members") < min(compared)
     assert max(compared) < order.index("duplicates_keep") < order.index("duplicates_move")
+
+
+def ticked_group(number: int):
+    """Gives a group in which the rules tick all that may go but the one that stays."""
+    made = group(number)
+    return replace(made, members=tuple(replace(one, ticked=one.may_tick and not one.keep) for one in made.members))
+
+
+def test_a_click_on_a_group_that_is_no_longer_there_ticks_nothing() -> None:
+    old, other = ticked_group(0), ticked_group(1)
+    selection = Selection()
+    selection.set_groups((old, other))
+    selection.set_groups((other,))
+    before = selection.total
+    assert not selection.toggle(old, old.members[1])
+    assert not selection.toggle_group(old)
+    assert not selection.tick_all_but_kept(old)
+    selection.tick_suggested((old,))
+    assert selection.total == before
+    assert [one.key for one in selection.ticked_groups()] == [other.key]
+
+
+def test_a_row_that_a_hand_unticked_is_not_ticked_in_a_group_of_another_key() -> None:
+    one = ticked_group(0)
+    ticked = [member for member in one.members if member.ticked]
+    selection = Selection()
+    selection.set_groups((one,))
+    assert selection.toggle(one, ticked[0])
+    other = replace(one, key="other", members=tuple(row for row in one.members if row is not ticked[1]))
+    selection.set_groups((other,))
+    assert ticked[0].key not in selection.ticks()
+    assert ticked[2].key in selection.ticks()
+    selection.tick_suggested((other,))
+    assert ticked[0].key in selection.ticks()
+
+
+def test_ticks_are_not_brought_back_while_files_move() -> None:
+    one = ticked_group(0)
+    selection = Selection()
+    selection.set_groups((one,))
+    kept = selection.keep()
+    selection.tick_none((one,))
+    selection.frozen = True
+    selection.bring_back(kept)
+    assert selection.total.files == 0
+    selection.frozen = False
+    selection.bring_back(kept)
+    assert selection.total.files == sum(member.ticked for member in one.members)
