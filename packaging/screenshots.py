@@ -155,6 +155,15 @@ class Camera:
         window.show_page("models")
         self.settle(0.4)
         self.take("03-models")
+        window.show_page("duplicates")
+        self.settle(0.8)
+        self.take("50-duplicates")
+        if self.options.fake == "full":
+            self.duplicates_pictures()
+        if self.options.fake == "huge":
+            window.page("duplicates").look()
+            self.settle(3.0)
+            self.take("50-duplicates-many")
         window.show_page("library")
         self.settle(0.6)
         self.take("04-library")
@@ -234,6 +243,94 @@ class Camera:
         page.filters.similar_chip.cleared.emit()
         self.window.search_for(self.options.query or "when do I get my deposit back")
         self.settle(0.6)
+
+    def duplicates_pictures(self) -> None:
+        """Takes the Duplicates page in each of its states."""
+        from sbert_desktop.domain import Failure
+
+        window, commands = self.window, self.window.desk.commands
+        page = window.page("duplicates")
+
+        def group(title: str) -> None:
+            page.column.list.choose([one.title for one in page.column.list.groups_model.groups].index(title))
+            self.settle(0.5)
+
+        page.strip.kinds.setCurrentIndex(2)
+        page.strip.kinds.activated.emit(2)
+        self.settle(0.4)
+        self.take("51-duplicates-ticked-anew")
+        window.toast.dismiss()
+        group("Coast walk plan 2024")
+        self.take("51-duplicates-near")
+        group("Soil moisture protocol v3")
+        page._on_tick(page.detail.members.members_model.members[2])
+        self.take("51-duplicates-refused")
+        page.bubble.hide()
+        group("Photos of the garden")
+        self.take("51-duplicates-folders")
+        page.column.filter_button.click()
+        page.show_kinds("related")
+        self.settle(0.3)
+        self.take("52-duplicates-related")
+        page.column.alike.slider.setValue(95)
+        self.settle(0.4)
+        self.take("52-duplicates-nothing")
+        page.column.alike.slider.setValue(80)
+        page.column.filter_button.click()
+        page.show_kinds("all")
+        self.settle(0.4)
+        page.show_view("passages")
+        self.settle(0.3)
+        self.take("53-passages")
+        page.show_view("files")
+        page.edit_rules()
+        self.settle(0.2)
+        self.take("54-duplicates-rules")
+        window.findChild(object, "duplicates_rules_sheet").close_sheet()
+        page.ask_have((Path.home() / "terms.pdf",))
+        self.settle(0.4)
+        self.take("54-duplicates-have")
+        window.findChild(object, "duplicates_have_sheet").close_sheet()
+        page.drop.offer((Path.home() / "terms.pdf",))
+        self.take("54-duplicates-drop")
+        page.drop.hide()
+        commands.hold_duplicates = True
+        page.look_again()
+        self.settle(0.3)
+        self.take("55-duplicates-again")
+        commands.let_go()
+        commands.hold_duplicates = False
+        self.settle(0.4)
+        commands.hold_clean_up = True
+        page.move_ticked()
+        self.settle(0.3)
+        self.take("55-duplicates-moving")
+        page.foot_bar.cancel.click()
+        self.settle(0.6)
+        commands.hold_clean_up = False
+        commands.refuse = {"Coast": "It changed since it was compared.", "(2)": "The trash refused it: no permission."}
+        page.move_ticked()
+        self.settle(0.8)
+        self.take("56-duplicates-moved")
+        window.toast.dismiss()
+        page.notice.button.click()
+        self.settle(0.4)
+        self.take("56-duplicates-history")
+        window.findChild(object, "duplicates_history_sheet").close_sheet()
+        commands.refuse = {}
+        commands.fail["duplicates"] = Failure("library-damaged", "The catalog cannot be read.", "Run the doctor.")
+        page.finder.view = None
+        page.look()
+        self.settle(0.3)
+        self.take("57-duplicates-failed")
+        commands.fail.clear()
+        commands.hold_duplicates = True
+        page.look()
+        self.settle(0.3)
+        self.take("57-duplicates-looking")
+        commands.let_go()
+        commands.hold_duplicates = False
+        self.settle(0.3)
 
     def take_menu(self, name: str, menu, place) -> None:
         """Saves a picture with a menu painted where it would open."""
