@@ -18,8 +18,8 @@ that the their theirs them themselves then there therefore these they thing thin
 through thus time to today together told too took toward towards tried try two under until up upon us use used using
 usually ve very want wants was wasn way we week well went were weren what whatever when where whether which while who
 whole whom whose why will with within without won would wouldn year years yes yet you your yours yourself pm able
-people added set come comes five six seven eight nine ten number small big high low early left right place despite
-following according include includes including month months across
+people added set come comes number small big high low early left right place despite following according include
+includes including month months across
 """
 _DE = """
 ab aber alle allein allem allen aller alles als also am an andere anderem anderen anderer anderes auch auf aus bald

@@ -338,7 +338,7 @@ def label_themes(
     titles: Sequence[str],
     names: Sequence[Sequence[str]],
     *,
-    per_theme: int = 300,
+    per_theme: int = 200,
     untitled: str = UNTITLED,
 ) -> list[ThemeLabel]:
     """Reads documents of each theme, at most so many, evenly chosen, and names the themes.
