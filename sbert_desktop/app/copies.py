@@ -75,8 +75,9 @@ def gather(session: Session, context: JobContext) -> Gathered:
     records = [record for record in listed if record.folder not in away and not _PART.match(record.member)]
     inodes, changed = _look_at(records, context)
     if changed:
-        files = "1 file" if len(changed) == 1 else f"{len(changed):,} files"
-        notes.append(f"{files} changed since they were read; bring the library up to date to compare them, too.")
+        one = len(changed) == 1
+        files = "1 file changed since it was" if one else f"{len(changed):,} files changed since they were"
+        notes.append(f"{files} read; bring the library up to date to compare {'it' if one else 'them'}, too.")
     records = [record for record in records if record.path in inodes]
     hashed = _hashes(session, [r for r in records if not r.sha256 and not r.member and r.size > 0], records, context)
     session.library.shelf.keep_only("sha256:", [_key(record) for record in listed if not record.sha256])

@@ -300,3 +300,22 @@ def test_ticks_are_not_brought_back_while_files_move() -> None:
     selection.frozen = False
     selection.bring_back(kept)
     assert selection.total.files == sum(member.ticked for member in one.members)
+
+
+def test_a_clean_up_that_was_killed_is_told_once(open_page, qtbot, tmp_path: Path, trash: Path) -> None:
+    window, page = open_page(TWINS)
+    press(qtbot, page)
+    window.finish()
+    journal = next((tmp_path / "library").glob("cleanups/*.jsonl"))
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:-1]))  # as it is when the program ends before the clean-up does
+    window, page = open_page(None)
+    qtbot.waitUntil(page.notice.isVisible, timeout=60_000)
+    assert "The last clean-up was cut short. Moved 4 files to the trash." in page.notice.findChildren(
+        type(page.foot_bar.label))[0].text()
+    state = window.state()
+    window.finish()
+    _, page = open_page(None, saved=state)
+    qtbot.wait(300)
+    settle(qtbot, page)
+    assert not page.notice.isVisible()
