@@ -32,8 +32,9 @@ OnPositions = Callable[[Positions], None]
 
 _PUSHES = 32  # other points per point and round; 16 leave the layout rough, 64 cost more than they mend
 _PULL = 2.0  # each edge is listed from both ends, and draws both
-_NEAR = np.float32(1e-3)  # keeps two points on one spot from an endless push. Source: umap-learn's layouts
-_FAR = 4.0  # longest push. Source: umap-learn's layouts
+# Keeps a push finite, about 4 units at most, the same in all directions. The 0.001 of umap-learn needs its pushes cut
+# at 4 in x and in y, and where many points push at once that made dense themes square.
+_NEAR = np.float32(0.05)
 _STEP = 0.3  # share of a full step in the first round; more leaves the layout rough, less takes longer to open
 _SLAB = 400_000  # edges worked on at once: memory, and how long one call of numpy keeps the interpreter
 _BLOCK = 16_000_000  # cosines held at once while neighbours are sought: 64 MB
@@ -409,7 +410,6 @@ class _Field:
             np.divide(2 * self._b, power, out=power)
             for way, total in zip(away, sums, strict=True):
                 way *= power
-                np.clip(way, -_FAR, _FAR, out=way)
                 total += way
         return sums
 

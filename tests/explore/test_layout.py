@@ -215,3 +215,12 @@ def test_a_layout_needs_neither_a_compiler_nor_a_learning_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_dense_theme_is_round_not_square():
+    # Pushes cut in x and in y pile points up on the diagonals and leave straight sides.
+    layout = make_layout(themes(1, 1500, spread=1.2), rules=LayoutRules(minimum_distance=0.0))
+    ways = layout - np.median(layout, axis=0)
+    angle = np.arctan2(ways[:, 1], ways[:, 0])
+    far = np.linalg.norm(ways, axis=1) > np.quantile(np.linalg.norm(ways, axis=1), 0.8)
+    assert abs(np.exp(4j * angle[far]).mean()) < 0.09
