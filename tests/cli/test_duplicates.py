@@ -51,7 +51,7 @@ def environment(tmp_path, monkeypatch):
     monkeypatch.setenv("SBERT_DESKTOP_ADVANCED_ENCODER", "hashing")
     monkeypatch.setenv("SBERT_DESKTOP_LIBRARY", str(tmp_path / "library"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("SBERT_DESKTOP_HOME", str(tmp_path / "home"))  # settings of one test are not another's
     return tmp_path
 
 

@@ -168,7 +168,7 @@ def test_equal_rows_fold_and_headings_say_where() -> None:
     assert [line.caption for line in lines if line.gap] == [
         "34 lines the same", "Third day, 6 lines the same", "51 lines the same"]  # fmt: skip
     assert next(ROWS[line.first].left for line in lines if not line.gap) == "Second day"
-    assert sum(line.count for line in lines) == len(ROWS)
+    assert sum(line.rows for line in lines) == len(ROWS)
     assert len(fold(ROWS, only_differences=False)) == len(ROWS)
     assert fold((), only_differences=True) == []
     everything = fold(ROWS[:34], only_differences=True)

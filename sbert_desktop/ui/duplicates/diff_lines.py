@@ -16,13 +16,13 @@ _CAPTION = 60
 
 
 class Line(NamedTuple):
-    """One line of the view: row ``first``, or for a ``gap`` the fold of ``count`` equal rows from ``first`` on.
+    """One line of the view: row ``first``, or for a ``gap`` the fold of ``rows`` equal rows from ``first`` on.
 
     ``opened``: a fold whose rows follow it. ``caption`` is what a gap says, or a note at the end (``first`` -1).
     """
 
     first: int
-    count: int = 1
+    rows: int = 1
     gap: bool = False
     opened: bool = False
     caption: str = ""

@@ -153,8 +153,10 @@ class CellText:
 
 
 def _x(line: QTextLine, at: int, edge: QTextLine.Edge = QTextLine.Edge.Leading) -> float:
-    place = line.cursorToX(at, edge)
-    return float(place[0] if isinstance(place, tuple) else place)
+    place: object = line.cursorToX(at, edge)
+    x = place[0] if isinstance(place, tuple) else place
+    assert isinstance(x, float | int)
+    return float(x)
 
 
 def is_right_to_left(text: str) -> bool:

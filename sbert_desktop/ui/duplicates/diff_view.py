@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import (
     QModelIndex,
+    QPersistentModelIndex,
     QPoint,
     QPointF,
     QRect,
@@ -150,7 +151,7 @@ class DiffView(DiffCanvas):
     def _line_of(self, row: int) -> int:
         """Gives the line that shows a row, or the fold that it is in."""
         for number, line in enumerate(self._model.lines):
-            if line.first >= 0 and line.first <= row < line.first + line.count and not (line.gap and line.opened):
+            if line.first >= 0 and line.first <= row < line.first + line.rows and not (line.gap and line.opened):
                 return number
         return 0
 
@@ -183,7 +184,9 @@ class DiffView(DiffCanvas):
     def _tell_place(self) -> None:
         self.stepped.emit(*self.place())
 
-    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+    def currentChanged(
+        self, current: QModelIndex | QPersistentModelIndex, previous: QModelIndex | QPersistentModelIndex
+    ) -> None:
         """Tells which difference is current, and brings it into view."""
         super().currentChanged(current, previous)
         if current.isValid():
