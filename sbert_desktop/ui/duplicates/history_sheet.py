@@ -77,7 +77,7 @@ FILES: Final = (
            tip=lambda row: quick_path(_file(row).path)),
     Column("Place", lambda row: quick_path(short_path(_file(row).path.parent)), 160, role="meta", tone="muted",
            elide=Qt.TextElideMode.ElideMiddle),
-    Column("Now", lambda row: STATES.get(_file(row).state, (_file(row).state, "neutral", "info"))[0], 130,
+    Column("Now", lambda row: STATES.get(_file(row).state, (_file(row).state, "neutral", "info"))[0], 156,
            tag=lambda row: STATES.get(_file(row).state, ("", "neutral", "info"))[1:]),
     Column("Why", lambda row: _file(row).message, 0, role="meta", least=160),
 )

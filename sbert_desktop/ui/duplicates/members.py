@@ -131,7 +131,7 @@ class MemberDelegate(QStyledItemDelegate):
         """Shares the width; the date goes first where there is little."""
         grow = max(1.0, theme.line("body") / 18)
         model = self._view.members_model
-        fates = [tag_width(*_shape(fate(one, model.is_ticked(row)))) for row, one in
+        fates = [tag_width(*_shape(fate(one, model.is_ticked(row)))) + 2 for row, one in
                  enumerate(model.members[:40])]
         last = min(max([round(84 * grow), *fates]), round(190 * grow), max(round(84 * grow), width // 4)) + 16
         size, date = round(68 * grow), round(100 * grow)

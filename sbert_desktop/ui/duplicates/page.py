@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication, QWidget
 
-from sbert_desktop.app.duplicate_views import CleanUpView, DuplicatesView, GroupView, MemberView
+from sbert_desktop.app.duplicate_views import DuplicatesView, GroupView, MemberView
 from sbert_desktop.app.views import LibraryView
 from sbert_desktop.cleanup import Assistant
 from sbert_desktop.domain import Failure, Filters, Finished, display_path
 from sbert_desktop.ui import words
-from sbert_desktop.ui.drop import local_paths
-from sbert_desktop.ui.duplicates.cleaning import Cleaning, back_words, moved_words, stayed_words
-from sbert_desktop.ui.duplicates.column import GroupColumn
-from sbert_desktop.ui.duplicates.detail import GroupDetail
-from sbert_desktop.ui.duplicates.finder import SHARES, Finder
-from sbert_desktop.ui.duplicates.foot import Foot
-from sbert_desktop.ui.duplicates.have_drop import HaveDrop
+from sbert_desktop.ui.duplicates.finder import SHARES
 from sbert_desktop.ui.duplicates.menus import FileDeeds
-from sbert_desktop.ui.duplicates.selection import Kept, Selection, with_ticks, without
-from sbert_desktop.ui.duplicates.states import Bubble, StartStates
-from sbert_desktop.ui.duplicates.strip import AssistantStrip
+from sbert_desktop.ui.duplicates.page_actions import page_actions
+from sbert_desktop.ui.duplicates.page_moving import MovingPage
+from sbert_desktop.ui.duplicates.selection import Kept, with_ticks
 from sbert_desktop.ui.naming import in_title, quick_path
-from sbert_desktop.ui.page import Action, Desk, Page, failure_text
+from sbert_desktop.ui.page import Action, Desk, failure_text
 from sbert_desktop.ui.saving import ask_target
 from sbert_desktop.ui.theme import theme
-from sbert_desktop.ui.widgets import Notice, Panel
 
 if TYPE_CHECKING:
-    from sbert_desktop.ui.duplicates.passages_page import PassagesPane
+    pass
 
 FORMS: Final = (("Table", ".csv"), ("JSON", ".json"), ("Web page", ".html"))
 SMALL: Final = 20_000
 """Documents up to which the page begins by itself: that takes seconds, not minutes."""
-OWN_SECONDS: Final = 30.0
-"""How long after a clean-up or its undo a change of the library is taken for what came of it: it is looked at."""
 CHANGED: Final = "The library has changed since"  # how a note of the program begins that asks for another look
 EMPTY_OF: Final = {
     "all": ("No duplicates", "No two of {files} are alike."),
@@ -51,79 +40,21 @@ EMPTY_OF: Final = {
 }
 
 
-class DuplicatesPage(Page):
-    """See the module. ``finder`` asks, ``selection`` holds the ticks, ``cleaning`` moves."""
-
-    key: ClassVar[str] = "duplicates"
-    title: ClassVar[str] = "Duplicates"
-    icon: ClassVar[str] = "duplicates"
+class DuplicatesPage(MovingPage):
+    """See the module."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
-        self.finder = Finder(desk, self)
-        self.selection = Selection(self)
-        self.cleaning = Cleaning(desk, self)
         self._looked_before = False
         self._begun = False  # it was looked in this session, or the person gave it up
         self._counted: tuple[int, int] | None = None  # documents and passages when the groups were answered
-        self._passages: PassagesPane | None = None
         self._after_rules: Callable[[], None] | None = None
         self._restore: Kept | None = None
-        self._bringing_back = False
-        self._own_until = 0.0  # till then the library takes in what this page moved or brought back
-        self._ran_meanwhile = False  # the library took something in while files were moved
-        self._told = ""  # the clean-up cut short that was told of last
-        self._was_moving = False  # the window was closed in the middle of a clean-up
-        self._asked_history = False
-        self._build()
         self.deeds = FileDeeds(desk, self)
         self._connect()
         if desk.library is not None:
             self._on_library(desk.library)
         self._show_state()
-
-    # ---- building
-
-    def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        self.stack = QStackedWidget()
-        self.stack.setObjectName("duplicates_stack")
-        column.addWidget(self.stack)
-        self.states = StartStates()
-        self.column = GroupColumn(self.selection)
-        self.detail = GroupDetail(self.desk, self.selection)
-        self.strip = AssistantStrip()
-        self.strip.show_rules(self.finder.assistant)
-        self.foot_bar = Foot()
-        self.notice = Notice("duplicates_notice")
-        right = Panel("surface")
-        below = QVBoxLayout(right)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.setSpacing(0)
-        holder = QWidget()
-        margin = QVBoxLayout(holder)
-        margin.setContentsMargins(16, 8, 16, 8)
-        margin.addWidget(self.notice)
-        self._notice_holder = holder
-        holder.hide()
-        for widget in (holder, self.detail, self.strip, self.foot_bar):
-            below.addWidget(widget, 1 if widget is self.detail else 0)
-        self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        self.splitter.setObjectName("duplicates_splitter")
-        self.splitter.setChildrenCollapsible(False)
-        self.splitter.setHandleWidth(1)
-        self.splitter.addWidget(self.column)
-        self.splitter.addWidget(right)
-        self.splitter.setStretchFactor(1, 1)
-        self._column_width = 0
-        self.files = self.splitter
-        self.stack.addWidget(self.states)
-        self.stack.addWidget(self.files)
-        self.bubble = Bubble(self)
-        self.drop = HaveDrop(self)
-        self.setAcceptDrops(True)
-        self._share()
 
     def _connect(self) -> None:
         finder, column, detail, selection = self.finder, self.column, self.detail, self.selection
@@ -211,43 +142,7 @@ class DuplicatesPage(Page):
             self._passages.focus_view()
 
     def actions_list(self) -> Sequence[Action]:
-        def there() -> bool:
-            return self.finder.view is not None and not self.cleaning.busy
-
-        def group() -> bool:
-            return there() and self.group() is not None
-
-        def ticked() -> bool:
-            return there() and self.selection.total.files > 0
-
-        title = in_title(quick_path(chosen.title)) if (chosen := self.group()) is not None else ""
-        return [
-            Action("duplicates_move", "Move what is ticked to the trash", self.move_ticked, "Ctrl+Return", "trash",
-                   words.counted(self.selection.total.files, "file"), ticked, bind=False),
-            Action("duplicates_again", "Look again for duplicates", self.look_again, "Ctrl+R", "refresh", bind=False,
-                   enabled=lambda: not self.cleaning.busy),
-            Action("duplicates_have", "Do I have this file already?", self.ask_have, "Ctrl+H", "question", bind=False),
-            Action("duplicates_history", "Earlier clean-ups", self.show_history, "Ctrl+Shift+H", "history", bind=False),
-            Action("duplicates_rules", "Rules of the clean-up...", self.edit_rules, "", "sliders"),
-            Action("duplicates_apart", "Not duplicates", self.say_apart, "Ctrl+Shift+D", "not_relevant", title, group,
-                   bind=False),
-            Action("duplicates_export", "Export the groups...", self.export, "Ctrl+S", "export", "", there, bind=False),
-            Action("duplicates_untick", "Untick everything", self.untick_all, "", "close", "", ticked),
-            Action("duplicates_suggested", "Tick as the rules suggest", self.tick_suggested, "", "check", "", there),
-            Action("duplicates_filter", "Narrow duplicates by folder or type",
-                   lambda: self.column.show_filters(True), "", "filter", "", there),
-            Action("duplicates_files", "Show files that are alike", lambda: self.show_view("files"), "", "duplicates"),
-            Action("duplicates_passages", "Show passages that are shared", lambda: self.show_view("passages"), "",
-                   "text"),
-            *self._inner_actions(),
-        ]
-
-    def _inner_actions(self) -> Sequence[Action]:
-        """Gives the commands of the comparison, or of the passages, whichever is in front."""
-        if self._passages is not None and self.stack.currentWidget() is self._passages:
-            return self._passages.view.actions_list()
-        sides = self.detail.compare.sides
-        return sides.actions_list() if sides is not None else ()
+        return page_actions(self)
 
     def save_state(self) -> dict[str, object]:
         return {"looked": self._looked_before, "column": self._column_width,
@@ -264,17 +159,6 @@ class DuplicatesPage(Page):
             self.column.sort.setCurrentIndex(at)
             self.column.list.set_order(str(state.get("order")))
         self._share()
-
-    def group(self) -> GroupView | None:
-        """Gives the group shown."""
-        return self.column.list.current() if self.finder.view is not None else None
-
-    def member(self) -> MemberView | None:
-        """Gives the row chosen, else the one that stays."""
-        chosen, group = self.detail.members.current(), self.group()
-        if chosen is not None or group is None:
-            return chosen
-        return next((one for one in group.members if one.keep), group.members[0])
 
     # ---- asking
 
@@ -573,112 +457,11 @@ class DuplicatesPage(Page):
         remember(undo=False)
         self.desk.toast(f"Remembered: {in_title(quick_path(group.title))} are no duplicates", action="Undo", run=undo)
 
-    def _take_out(self, view: DuplicatesView, groups: tuple[GroupView, ...]) -> None:
-        left = replace(view, groups=groups, bytes_to_win=sum(one.bytes_to_win for one in groups))
-        self.finder.hide(left)
-        self._show_groups(left)
-
-    def move_ticked(self) -> None:
-        """Moves what is ticked to the trash."""
-        button = self.foot_bar.move_button
-        if button.isEnabled() and self.stack.currentWidget() is self.files and not self.cleaning.busy:
-            self.cleaning.move(self.selection.ticked_groups(), self.selection.ticks(), self.selection.total.files)
-
-    def _on_moving(self, files: int, back: bool) -> None:
-        self._bringing_back = back
-        self._ran_meanwhile = False
-        self.selection.frozen = True
-        self._notice_holder.hide()
-        self.foot_bar.show_moving(None, files, back=back)
-        self.column.set_controls(False)
-        self.strip.setEnabled(False)
-
-    def _stop_moving(self) -> None:
-        self.foot_bar.show_stopping()
-        self.cleaning.cancel()
-
-    def _on_moved_end(self) -> None:
-        self.selection.frozen = False
-        self.foot_bar.show_still()
-        self.column.set_controls(True)
-        self.strip.setEnabled(True)
-        self._show_foot()
-
-    def _on_moved(self, done: CleanUpView) -> None:
-        gone = frozenset(one.path for one in done.files if one.state == "moved")
-        if self.finder.view is not None and gone:
-            self._take_out(self.finder.view, without(self.finder.view.groups, gone))
-        text = moved_words(done)
-        if done.moved:
-            self.desk.toast(text, action="Undo", run=lambda: self.cleaning.bring_back(done.id, (), done.moved))
-        if done.moved < len(done.files):
-            why = next((one.message for one in done.files if one.state != "moved" and one.message), "")
-            self._tell(f"{text}. {why}".strip() if len(done.files) - done.moved == 1 else
-                       f"{text}. {stayed_words(done)}", done)
-        self._look_anew()
-
-    def _tell(self, text: str, done: CleanUpView) -> None:
-        self.notice.show_text(text, action="Which and why", run=lambda: self._show_clean_up(done.id))
-        self._notice_holder.show()
-
-    def _show_clean_up(self, id: str) -> None:
-        self._notice_holder.hide()
-        self.show_history(id)
-
-    def _on_restored(self, done: CleanUpView) -> None:
-        text = back_words(done)
-        self.desk.toast(text)
-        beside = [one for one in done.files if one.state == "restored" and one.message]
-        if beside or any(one.state in ("lost", "moved") for one in done.files):
-            self._tell(f"{text}. " + (beside[0].message if beside else
-                                      "The others could not be brought back."), done)
-        self._look_anew()
-
-    def _look_anew(self) -> None:
-        """Shows at once what is left; whenever the library has taken in what went or came back, that is looked at."""
-        self._own_until = time.monotonic() + OWN_SECONDS
-        self.finder.ask(again=self._ran_meanwhile)
-
-    def _is_own(self) -> bool:
-        return time.monotonic() < self._own_until
-
-    def _on_index_finished(self) -> None:
-        self._ran_meanwhile = True
-        if self._is_own() and not self.cleaning.busy and self.finder.view is not None:
-            self.finder.ask(again=True)
-
-    def _on_history(self, finished: Finished) -> None:
-        """Tells once of a clean-up that was cut short: the program was ended, or the window closed in its middle."""
-        views = finished.result if isinstance(finished.result, tuple) else ()
-        last = views[0] if views else None
-        if not isinstance(last, CleanUpView) or last.id == self._told or self.cleaning.busy:
-            return
-        if not last.finished or (self._was_moving and last.moved < len(last.files)):
-            self._told = last.id
-            self._tell(f"The last clean-up was cut short. {moved_words(last)}.", last)
-
-    def show_history(self, id: str = "") -> None:
-        """Shows earlier clean-ups; ``id`` chooses one."""
-        from sbert_desktop.ui.duplicates.history_sheet import open_history
-
-        open_history(self.window(), self.desk, self.cleaning, id if isinstance(id, str) else "")
-
     def ask_have(self, paths: object = ()) -> None:
         """Asks for files, or takes some, and tells whether the library has them already."""
         from sbert_desktop.ui.duplicates.have_sheet import open_have
 
         open_have(self.window(), self.desk, paths if isinstance(paths, tuple) else ())
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        paths = local_paths(event.mimeData())
-        if paths and event.source() is None:  # what is dragged out of the window is in the library already
-            event.acceptProposedAction()
-            self.drop.offer(paths)
-        else:
-            event.ignore()
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        event.acceptProposedAction()
 
     def export(self) -> None:
         """Asks for a file and writes the groups, as they are ticked now."""
@@ -691,27 +474,6 @@ class DuplicatesPage(Page):
             self.desk.start(self.desk.commands.export_duplicates(with_ticks(view, self.selection), target),
                             lambda _: self.desk.toast(f"Saved {number} to {display_path(target.name)}"))
 
-    # ---- layout
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Shares the room once the splitter has its new size; before that it would be shared by the old one."""
-        if watched is self.splitter and event.type() == QEvent.Type.Resize:
-            self.bubble.hide()
-            self._share()
-        return super().eventFilter(watched, event)
-
-    def _on_splitter(self) -> None:
-        self._column_width = self.splitter.sizes()[0]
-
-    def _share(self) -> None:
-        wish = max(320, min(380, self.column.kinds.sizeHint().width() + 32))
-        grow = max(100, theme.text_scale)
-        whole = self.splitter.width()
-        self.column.setMinimumWidth(min(240 * grow // 100, whole * 2 // 5))
-        share = whole // 3 if grow < 150 else whole * 2 // 5
-        left = self._column_width or min(wish, max(280, share))
-        self.splitter.setSizes([left, whole - left - 1])
-        self.strip.set_low(self.splitter.height() < 600 * grow // 100)
 
 
 def _says_changed(view: DuplicatesView) -> bool:

@@ -83,7 +83,7 @@ class AssistantStrip(Panel):
         column.setSpacing(6)
         self.sentence = QWidget()
         self.sentence.setObjectName("duplicates_sentence")
-        flow = FlowLayout(self.sentence, gap=8, row_gap=6)
+        flow = FlowLayout(self.sentence, gap=6, row_gap=6)
         self.inverted = Tag("Turned round", "warn", icon="refresh", object_name="duplicates_inverted")
         self.main = FittingBox(object_name="duplicates_keep", accessible="Keep the file that is")
         for kind, text in RULES.items():
