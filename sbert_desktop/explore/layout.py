@@ -2,7 +2,7 @@
 
 The field knows the method as UMAP: the neighbour graph becomes a graph of memberships, and points are drawn together
 along its edges and pushed away from points at random. What is our own is how the steps are taken, many points at once,
-so that nothing needs to be compiled (docs/adr/0018):
+so that nothing needs to be compiled (docs/adr/0019):
 
 * A step along the edges is damped by the sum of its pulls, as if it were solved for the new position. It can not
   overshoot, however many edges a point has.
@@ -49,7 +49,7 @@ class LayoutRules:
         neighbours: Neighbours of a point that draw it, at least 1; few show detail, many the large picture.
         minimum_distance: How close neighbours may come, 0 to ``spread``.
         spread: Scale of the map.
-        repulsion: Pushes per pull. umap-learn takes 5; 10 keeps neighbours better (docs/adr/0018).
+        repulsion: Pushes per pull. umap-learn takes 5; 10 keeps neighbours better (docs/adr/0019).
         rounds: Steps; None: as many as the number of points asks for.
         seed: Any number; the same gives the same map.
     """
@@ -157,10 +157,8 @@ def membership(neighbours: Neighbours, *, context: JobContext | None = None) -> 
 
     Source: McInnes, Healy, Melville, "UMAP", 2018, sections 3.1 and 4.1.
     """
-    weights = one_sided(neighbours)
+    weights = one_sided(neighbours, context=context)
     points, count = weights.shape
-    if context is not None:
-        context.check()
     heads = np.repeat(np.arange(points, dtype=np.int64), count)
     tails = neighbours.rows.ravel().astype(np.int64)
     flat = weights.ravel()
@@ -179,26 +177,34 @@ def membership(neighbours: Neighbours, *, context: JobContext | None = None) -> 
     return Graph(points, (keys // points).astype(np.int32), (keys % points).astype(np.int32), joined)
 
 
-def one_sided(neighbours: Neighbours) -> Floats:
+def one_sided(neighbours: Neighbours, *, context: JobContext | None = None) -> Floats:
     """Gives the weight of each neighbour as its point sees it, float32 [points, k] in [0, 1], 0 where there is none."""
     points, count = neighbours.rows.shape
-    if not points or not count:
-        return np.zeros((points, count), np.float32)
-    there = neighbours.rows >= 0
-    away = np.where(there, np.maximum(1 - neighbours.cosine.astype(np.float64), 0), np.inf)
+    weights = np.zeros((points, count), np.float32)
+    for at in range(0, points if count else 0, 32768):
+        if context is not None:
+            context.check()
+        part = slice(at, at + 32768)
+        weights[part] = _fall_off(neighbours.rows[part] >= 0, neighbours.cosine[part])
+    return weights
+
+
+def _fall_off(there: Mask, cosine: Floats) -> NDArray[np.float64]:
+    """Finds by bisection at which pace the weights of each point reach their sum; gives the weights."""
+    away = np.where(there, np.maximum(1 - cosine.astype(np.float64), 0), np.inf)
     nearest = np.where(away > 1e-7, away, np.inf).min(axis=1)
     nearest[~np.isfinite(nearest)] = 0
     beyond = np.maximum(away - nearest[:, None], 0)
     wanted = np.log2(there.sum(axis=1) + 1)
-    low, high, pace = np.zeros(points), np.full(points, np.inf), np.full(points, 0.05)
-    for _ in range(40):
+    low, high, pace = np.zeros(len(away)), np.full(len(away), np.inf), np.full(len(away), 0.05)
+    for _ in range(25):
         over = np.exp(-beyond / pace[:, None]).sum(axis=1) > wanted
         high, low = np.where(over, pace, high), np.where(over, low, pace)
         pace = np.where(np.isinf(high), pace * 2, (low + high) / 2)
     # Where all are about as near, no pace reaches the sum: bound it by the mean. Source: umap-learn's smooth_knn_dist.
     mean = np.where(there, away, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
     pace = np.minimum(np.maximum(pace, np.maximum(1e-3 * mean, 1e-12)), 1e6)
-    return cast("Floats", np.where(there, np.exp(-beyond / pace[:, None]), 0).astype(np.float32))
+    return cast("NDArray[np.float64]", np.where(there, np.exp(-beyond / pace[:, None]), 0))
 
 
 def principal_plane(vectors: Vectors, *, context: JobContext | None = None) -> Positions:
