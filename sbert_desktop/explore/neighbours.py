@@ -17,7 +17,7 @@ EXACT = 20_000
 """Rows up to which all are compared with all."""
 _BLOCK = 512
 """Rows compared with others at a time: 40 MB at ``EXACT``."""
-_REGIONS = 12
+_REGIONS = 32
 """Nearest regions whose rows are looked at. Measured: docs/adr/0018."""
 _ROUNDS = 4
 

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from sbert_desktop.explore._heavy_clusters import find_clusters, split_preview, try_counts
 from sbert_desktop.explore._partitions import k_means, merge_tree, silhouette
 from sbert_desktop.explore.communities import (
+    Clustering,
     ClusterRequest,
     Method,
     assign,
     background_cosine,
+    confidences,
     describe_themes,
     match_themes,
     merge_themes,
@@ -21,7 +23,7 @@ from sbert_desktop.explore.communities import (
     sum_of_themes,
 )
 from sbert_desktop.explore.document_vectors import document_vectors
-from sbert_desktop.explore.neighbours import neighbour_graph
+from sbert_desktop.explore.neighbours import NeighbourGraph, neighbour_graph
 
 METHODS = list(Method)
 
@@ -136,6 +138,14 @@ def test_as_many_themes_as_asked_for(method: Method, count: int) -> None:
     assert (found.sizes(0) > 0).all()
 
 
+def test_no_theme_of_k_means_empties_where_hardly_anything_differs() -> None:
+    rng = np.random.default_rng(5)
+    vectors = unit(np.ones((40, 8)) + 1e-7 * rng.standard_normal((40, 8)))
+    for seed in range(5):
+        labels, _ = k_means(vectors, 25, seed=seed)
+        assert len(set(labels.tolist())) == 25
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_neither_the_order_nor_copies_of_a_document_change_the_themes(method: Method) -> None:
     vectors, _ = made(5, 30, noise=0.9)
@@ -245,6 +255,24 @@ def test_strictness_only_adds_unsorted_documents_and_none_at_zero() -> None:
     assert shares[0] == 0
     assert shares == sorted(shares)
     assert shares[-1] > shares[1]
+
+
+def test_confidence_is_the_share_of_what_is_near() -> None:
+    graph = NeighbourGraph(
+        np.array([[1, 2], [0, 2], [0, 1], [0, -1]], np.int32),
+        np.array([[0.8, 0.4], [0.8, 0.4], [0.4, 0.4], [0.1, -1.0]], np.float32),
+    )
+    found = confidences(graph, np.array([0, 0, 1, 0], np.int32), 0.2)
+    np.testing.assert_allclose(found, [0.75, 0.75, 0, 0], atol=1e-6)  # the last has no document near, only one of its
+
+
+def test_what_a_method_left_out_is_unsorted_until_assigned() -> None:
+    found = Clustering(
+        Method.HDBSCAN, np.zeros(3, np.int32), np.ones(3, np.float32), np.array([False, True, False]), 1, 0.0
+    )
+    assert found.labels().tolist() == [0, -1, 0]
+    assert found.labels(0).tolist() == [0, 0, 0]
+    assert found.unsorted_share() == pytest.approx(1 / 3)
 
 
 def test_a_document_like_no_other_is_unsorted() -> None:
@@ -381,12 +409,13 @@ def test_merging_finds_the_loss_that_it_says() -> None:
     vectors, _ = made(5, 30, noise=1.0)
     fine, _ = k_means(vectors, 20)
     tree = merge_tree(vectors, fine, 20)
-    first, second = tree.merges[0]
-    sums = np.stack([vectors[fine == theme].sum(axis=0, dtype=float) for theme in range(20)])
-    loss = [
-        (np.linalg.norm(sums[a]) + np.linalg.norm(sums[b]) - np.linalg.norm(sums[a] + sums[b]), (a, b))
-        for a in range(20) for b in range(a + 1, 20)
-    ]  # fmt: skip
-    assert min(loss)[1] == (first, second)
+    sums = {theme: vectors[fine == theme].sum(axis=0, dtype=float) for theme in range(20)}
+    for first, second in tree.merges.tolist():
+        loss = {
+            (a, b): np.linalg.norm(sums[a]) + np.linalg.norm(sums[b]) - np.linalg.norm(sums[a] + sums[b])
+            for a in sums for b in sums if a < b
+        }  # fmt: skip
+        assert loss[first, second] == pytest.approx(min(loss.values()), abs=1e-6)
+        sums[first] += sums.pop(second)
     level = tree.level(7)
     assert tree.silhouettes[7] == pytest.approx(silhouette(vectors, level, 7), abs=1e-6)
