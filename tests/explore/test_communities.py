@@ -327,6 +327,8 @@ def test_a_split_theme_goes_on_in_its_larger_part_and_a_merged_one_is_the_larger
     old = np.repeat([0, 1], [20, 10]).astype(np.int32)
     split = np.repeat([0, 1, 2], [13, 7, 10]).astype(np.int32)
     assert match_themes(keys, old, keys, split).before.tolist() == [0, -1, 1]
+    halves = np.repeat([0, 1, 2], [10, 10, 10]).astype(np.int32)
+    assert match_themes(keys, old, keys, halves).before.tolist() == [0, -1, 1]
     merged = match_themes(keys, old, keys, np.zeros(30, np.int32))
     assert merged.before.tolist() == [0]
     assert merged.gone == (1,)
