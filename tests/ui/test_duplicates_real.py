@@ -319,3 +319,15 @@ def test_a_clean_up_that_was_killed_is_told_once(open_page, qtbot, tmp_path: Pat
     qtbot.wait(300)
     settle(qtbot, page)
     assert not page.notice.isVisible()
+
+
+def test_one_reason_for_all_that_stayed_is_said_at_once(open_page, qtbot, tmp_path: Path) -> None:
+    _, page = open_page(TWINS)
+    for path in (tmp_path / "docs").rglob("*.txt"):
+        os.utime(path, ns=(1, 1))
+    page.selection.tick_none([one for one in page.finder.view.groups if one.folders])
+    press(qtbot, page)
+    text = page.notice.findChildren(type(page.foot_bar.label))[0].text()
+    assert text == (
+        "Moved 0 of 2 files to the trash. 2 files stayed where they are. It changed since it was compared."
+    )

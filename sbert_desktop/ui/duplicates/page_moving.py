@@ -74,10 +74,15 @@ class MovingPage(DuplicatesBody):
         text = moved_words(done)
         if done.moved:
             self.desk.toast(text, action="Undo", run=lambda: self.cleaning.bring_back(done.id, (), done.moved))
-        if done.moved < len(done.files):
-            why = next((one.message for one in done.files if one.state != "moved" and one.message), "")
-            self._tell(f"{text}. {_named(done)}: {why}" if why and len(done.files) - done.moved == 1 else
-                       f"{text}. {stayed_words(done)}", done)
+        left = [one for one in done.files if one.state != "moved"]
+        if left:
+            reasons = {one.message for one in left}
+            why = reasons.pop() if len(reasons) == 1 else ""
+            if len(left) == 1 and why:
+                self._tell(f"{text}. {_named(done)}: {why}", done)
+            else:  # one reason for all (no trash there) is said at once; that the person stopped it is known
+                why = "" if why.startswith("Not begun") else why
+                self._tell(f"{text}. {stayed_words(done)} {why}".strip(), done)
         self._look_anew()
 
     def _tell(self, text: str, done: CleanUpView) -> None:
