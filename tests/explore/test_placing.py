@@ -28,11 +28,12 @@ def test_a_point_between_two_themes_joins_the_stronger_instead_of_the_void():
 
 def test_nearest_old_are_those_of_a_full_sort_whatever_the_blocks(monkeypatch):
     vectors = themes(5, 500)
-    truth = -np.sort(-(vectors[:30] @ vectors[100:].T), axis=1)[:, :9]
+    new = vectors[::83]  # from all themes, so that the nearest lie in all blocks
+    truth = -np.sort(-(new @ vectors[100:].T), axis=1)[:, :9]
     monkeypatch.setattr("sbert_desktop.explore.placing._BLOCK", 1)  # blocks of 1,024 rows
-    found = nearest_old(vectors[:30], vectors[100:], 9)
+    found = nearest_old(new, vectors[100:], 9)
     np.testing.assert_allclose(found.cosine, truth, atol=1e-6)
-    picked = np.einsum("nd,nkd->nk", vectors[:30], vectors[100:][found.rows])
+    picked = np.einsum("nd,nkd->nk", new, vectors[100:][found.rows])
     np.testing.assert_allclose(picked, truth, atol=1e-6)
 
 
@@ -55,3 +56,12 @@ def test_no_old_points_few_old_points_and_missing_neighbours_give_finite_places(
         0,
         2,
     )
+
+
+def test_missing_neighbours_draw_a_point_nowhere():
+    layout = np.array([[50, 50], [1, 0], [9, 0]], np.float32)
+    neighbours = Neighbours(np.array([[1, 2] + [-1] * 8], np.int32), np.array([[0.9, 0.4] + [0] * 8], np.float32))
+    np.testing.assert_allclose(place(layout, neighbours), [[1, 0]], atol=0.1)
+    heap = np.array([[50, 50], [50.01, 50], [1, 0]], np.float32)  # what stands for "missing" lies in a thick place
+    some = Neighbours(np.array([[2, 1] + [-1] * 8], np.int32), np.array([[0.9, 0.5] + [0] * 8], np.float32))
+    np.testing.assert_allclose(place(heap, some), [[1, 0]], atol=0.1)
