@@ -67,6 +67,15 @@ def test_stop_words_of_the_language_name_nothing(language: str, stop: set[str], 
     assert not found & stop
 
 
+def test_a_phrase_takes_the_place_of_a_word_that_it_mostly_explains() -> None:
+    often = ["The budget committee."] * 9 + ["A budget is here."] * 11
+    seldom = ["The budget committee."] * 2 + ["A budget is here."] * 8
+    first, _ = named([often, COOKING * 12])
+    assert "budget committee" in words(first)
+    assert "budget" not in words(first)
+    assert "budget" in words(named([seldom, COOKING * 12])[0])
+
+
 def test_a_phrase_does_not_reach_across_stop_words_or_stops() -> None:
     terms = read_terms("The bank of England. Rates rose, prices fell - quickly", "en").terms
     assert "bank england" not in terms

@@ -127,6 +127,8 @@ def test_threshold_communities_gather_around_a_middle_document() -> None:
     inside = ~found.outside
     assert agreement(truth[inside], found.nearest[inside]) > 0.99
     assert find_clusters(vectors, ClusterRequest(Method.THRESHOLD, threshold=0.999)).outside.all()
+    close = find_clusters(vectors, ClusterRequest(Method.THRESHOLD, threshold=0.85, smallest=3)).outside
+    assert 0 < close.sum() < len(close)
 
 
 @pytest.mark.parametrize("method", [Method.COMMUNITIES, Method.KMEANS])
