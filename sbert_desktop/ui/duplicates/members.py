@@ -131,17 +131,26 @@ class MemberDelegate(QStyledItemDelegate):
         """Shares the width; the date goes first where there is little."""
         grow = max(1.0, theme.line("body") / 18)
         model = self._view.members_model
-        fates = [tag_width(*_shape(fate(one, model.is_ticked(row)))) + 2 for row, one in
-                 enumerate(model.members[:40])]
-        last = min(max([round(84 * grow), *fates]), round(190 * grow), max(round(84 * grow), width // 4)) + 16
-        size, date = round(68 * grow), round(100 * grow)
+        most = min(round(150 * grow), max(round(84 * grow), width // 4))
+        fates = [self._fate_width(row, most) for row in range(min(40, model.rowCount()))]
+        last = max([round(84 * grow), *fates]) + 16
+        metrics = self._view.fontMetrics()
+        sizes = [metrics.horizontalAdvance(words.size(one.copy.size)) + 12 for one in model.members[:40]]
+        size, date = max([round(68 * grow), *sizes]), round(100 * grow)
         room = width - 76 - last - size - date
-        if room < 320 * grow:
+        if room < 270 * grow:
             room, date = room + date, 0
         if room < 250 * grow:  # the place stands over the comparison, too; a name of three letters says nothing
             return Columns(room, 0, date, size, last)
         own = max(120, min(round(room * 0.56), round(room - 110 * grow)))
         return Columns(own, max(0, room - own), date, size, last)
+
+    def _fate_width(self, row: int, most: int) -> int:
+        """Gives the room for what becomes of a row; a reason that has none is left to the tooltip."""
+        model = self._view.members_model
+        what, icon = _shape(fate(model.members[row], model.is_ticked(row)))
+        wide = tag_width(what, icon) + 2
+        return wide if wide <= most else min(most, tag_width(what.partition(",")[0], icon) + 2)
 
     @staticmethod
     def line_height() -> int:
