@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterable
 
+from sbert_desktop.app.duplicate_views import GroupView
 from sbert_desktop.app.session import Session
 from sbert_desktop.cleanup import Copy
 from sbert_desktop.domain import ContentId
@@ -53,3 +55,23 @@ def _text(session: Session, copy: Copy, texts: dict[int, str]) -> str:
 def apart(session: Session) -> frozenset[tuple[str, str]]:
     """Gives the pairs of sha256 that the person said are no duplicates, each with the lesser one first."""
     return session.library.judged_pairs(KIND, WHOLE, DIFFERENT)
+
+
+def not_duplicates(session: Session, group: GroupView, *, undo: bool = False) -> None:
+    """Remembers for good that no two of a group are duplicates, or takes that back."""
+    first: dict[int, Copy] = {}
+    for member in group.members:
+        for copy in member.files or (member.copy,):
+            first.setdefault(copy.unit, copy)
+    units = list(first.values())
+    pairs = list(itertools.combinations(units, 2)) if len(units) > 1 and not group.folders else []
+    if not pairs:
+        pairs = [(copy, copy) for copy in units]
+    remember(session, pairs, "" if undo else DIFFERENT)
+
+
+def decided_same(session: Session, removal_pairs: Iterable[tuple[Copy, Copy]]) -> None:
+    """Keeps as the same what the person sent to the trash for another copy; equal bytes teach nothing."""
+    pairs = [(a, b) for a, b in removal_pairs if a.sha256 != b.sha256 and a.content and b.content]
+    if pairs:
+        remember(session, pairs, SAME)

@@ -84,7 +84,7 @@ class DuplicateCommands:
         """Remembers that no two of these are duplicates."""
 
         def work(context: JobContext) -> object:
-            from sbert_desktop.app.duplicates import not_duplicates
+            from sbert_desktop.app.deciding import not_duplicates
 
             not_duplicates(self._session, group, undo=undo)
             return None
@@ -108,7 +108,8 @@ class DuplicateCommands:
 
     def _moved(self, moved: Sequence[Removal]) -> None:
         """Remembers what was decided, and takes the files out of what was found and out of the library."""
-        from sbert_desktop.app.duplicates import decided_same, forget_moved
+        from sbert_desktop.app.deciding import decided_same
+        from sbert_desktop.app.duplicates import forget_moved
 
         forget_moved(self._session, [one.victim.path for one in moved])
         self._removed([one.victim.path for one in moved])

@@ -138,7 +138,7 @@ def _removals(view: DuplicatesView) -> tuple[Removal, ...]:
 def _apply(opened: Session, removals: Sequence[Removal], context: JobContext, *, dry: bool = False) -> CleanUpView:
     """Moves what is ticked, and has the library forget it."""
     from sbert_desktop.app.cleaning import run_clean_up
-    from sbert_desktop.app.duplicates import decided_same
+    from sbert_desktop.app.deciding import decided_same
 
     moved: list[Removal] = []
     try:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sbert_desktop.app import copies
-from sbert_desktop.app import duplicates as module
+from sbert_desktop.app import cutting as module
 from sbert_desktop.app.cleaning import run_clean_up
 from sbert_desktop.app.duplicates import run_duplicates
 from sbert_desktop.app.having import run_have

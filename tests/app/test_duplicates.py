@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from sbert_desktop.app import duplicates as module
-from sbert_desktop.app.deciding import DIFFERENT, KIND, WHOLE, apart, remember
+from sbert_desktop.app.deciding import DIFFERENT, KIND, WHOLE, apart, not_duplicates, remember
 from sbert_desktop.app.duplicate_report import export_duplicates, written
-from sbert_desktop.app.duplicates import not_duplicates, run_duplicates
+from sbert_desktop.app.duplicates import run_duplicates
 from sbert_desktop.app.having import run_have
 from sbert_desktop.app.indexing import IndexRequest, run_index
 from sbert_desktop.app.session import Session

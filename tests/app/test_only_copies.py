@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from sbert_desktop.app.cleaning import run_clean_up
-from sbert_desktop.app.duplicates import cut, find, forget_moved
+from sbert_desktop.app.cutting import cut
+from sbert_desktop.app.duplicates import find, forget_moved
 from sbert_desktop.app.indexing import IndexRequest, run_index
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.ticking import can_tick, removals, ticks_of

@@ -76,7 +76,8 @@ def bbc(scratch: Path) -> dict[str, object]:
 
 
 def _found(library: Path, folder: Path):  # type: ignore[no-untyped-def]
-    from sbert_desktop.app.duplicates import cut, find
+    from sbert_desktop.app.cutting import cut
+    from sbert_desktop.app.duplicates import find
     from sbert_desktop.app.indexing import IndexRequest, run_index
     from sbert_desktop.app.session import Session
     from sbert_desktop.cleanup import DuplicateKind, DuplicateQuery
