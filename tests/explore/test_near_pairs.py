@@ -190,7 +190,7 @@ def test_above_the_line_nothing_is_cut(rng, monkeypatch):
     assert pairs.cut == 0
 
 
-@pytest.mark.parametrize("floor", [0.7, 0.9])
+@pytest.mark.parametrize("floor", [0.7, pytest.param(0.9, marks=pytest.mark.slow)])
 def test_too_many_near_pairs_raise_the_line_and_keep_the_memory_flat(rng, floor, monkeypatch):
     """Boilerplate: every row is like every other. What is kept does not depend on the threads either."""
     monkeypatch.setattr(_pair_store, "_FEW", 10_000)
@@ -271,7 +271,7 @@ def test_rows_are_known_again_wherever_they_stand(rng):
     assert job.told[-1] == (30, 30)
 
 
-@pytest.mark.parametrize("few", [10_000, 90_000])
+@pytest.mark.parametrize("few", [10_000, pytest.param(90_000, marks=pytest.mark.slow)])
 def test_rows_that_lost_a_pair_get_back_one_that_was_left_out(rng, few, monkeypatch):
     """Also where so many died that all would have room (90,000: of 450 rows too many, of 400 not)."""
     monkeypatch.setattr(_pair_store, "_FEW", few)
@@ -286,6 +286,7 @@ def test_rows_that_lost_a_pair_get_back_one_that_was_left_out(rng, few, monkeypa
     assert joined.cut == full.cut
 
 
+@pytest.mark.slow
 def test_a_result_of_a_higher_floor_is_not_taken_for_a_lower_one(rng):
     vectors = made(rng, 500)
     alive = np.ones(500, bool)
