@@ -162,7 +162,8 @@ def test_neither_the_order_nor_copies_of_a_document_change_the_themes(method: Me
     assert set(copied.nearest[len(vectors) :]) == {copied.nearest[0]}
 
 
-@pytest.mark.parametrize("method", [one for one in METHODS if one is not Method.HDBSCAN])
+@pytest.mark.parametrize("method", [*(one for one in METHODS if one is not Method.HDBSCAN),
+                                    pytest.param(Method.HDBSCAN, marks=pytest.mark.slow)])
 def test_the_same_seed_gives_the_same_themes(method: Method) -> None:
     vectors, _ = made(5, 30, noise=1.2)
     first, again = (find_clusters(vectors, ClusterRequest(method, seed=4)) for _ in range(2))
