@@ -37,7 +37,7 @@ def planted(scratch: Path) -> dict[str, object]:
         (folder / f"{row['_id']}.txt").write_text(row["text"], "utf-8")
     lines = [line.split("\t") for line in (source / "truth.tsv").read_text("utf-8").splitlines()]
     truth = {frozenset(pair[:2]) for pair in lines if all((folder / f"{name}.txt").exists() for name in pair[:2])}
-    view, figures = _found(scratch / "library-a", folder)
+    view, _, figures = _found(scratch / "library-a", folder)
     pairs = {
         frozenset(one.copy.path.stem for one in two)
         for group in view.groups
@@ -57,11 +57,10 @@ def bbc(scratch: Path) -> dict[str, object]:
     for row in rows:
         groups.setdefault(row["group"], set()).add(row["file"])
     truth = {frozenset(files) for files in groups.values()}
-    view, figures = _found(scratch / "library-b", folder)
+    view, identical, figures = _found(scratch / "library-b", folder)
     told = {
         frozenset(member.copy.path.relative_to(folder).as_posix() for member in group.members)
-        for group in view.groups
-        if group.kind.value == "bytes"
+        for group in identical.groups
     }
     kinds: dict[str, int] = {}
     for group in view.groups:
@@ -96,6 +95,7 @@ def _found(library: Path, folder: Path):  # type: ignore[no-untyped-def]
             cuts.append(time.perf_counter() - start)
         strong = tuple(kind for kind in DuplicateKind if kind is not DuplicateKind.RELATED)
         view = cut(session, found, DuplicateQuery(kinds=strong))
+        identical = cut(session, found, DuplicateQuery(kinds=(DuplicateKind.BYTES,)))
         figures = {
             "documents": report.documents,
             "passages": report.passages,
@@ -105,7 +105,7 @@ def _found(library: Path, folder: Path):  # type: ignore[no-untyped-def]
             "cut_ms_worst": round(1000 * max(cuts), 1),
             "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         }
-        return view, figures
+        return view, identical, figures
     finally:
         session.close()
 
