@@ -110,11 +110,6 @@ def look_anew(session: Session) -> None:
         _FOUND[session] = replace(old, stale=True)
 
 
-def last_found(session: Session) -> Found | None:
-    """Gives what was found last, if anything was."""
-    return _FOUND.get(session)
-
-
 def _key(session: Session, snapshot: Snapshot, gathered: Gathered) -> str:
     """Names the state that relations were found in: the same bytes and the same vectors."""
     digest = hashlib.sha256(f"{_VERSION}:{FINGERPRINT_VERSION}:{session.fingerprint()}".encode())

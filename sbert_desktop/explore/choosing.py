@@ -24,7 +24,6 @@ from sbert_desktop.cleanup import (
 )
 from sbert_desktop.domain import short_path
 from sbert_desktop.errors import UsageError
-from sbert_desktop.explore.versions import read_name
 
 _COPY_NAME = re.compile(
     r"(?:^|[\W_])(?:copy(?: of)?|kopie(?: von)?|copie(?: de)?|copia(?: de| di)?|duplicate|backup|bak|old|alt)"
@@ -342,8 +341,3 @@ def format_rules(assistant: Assistant) -> str:
     words += [f"protect:{quoted(path)}" for path in assistant.protected]
     words += [f"only-in:{quoted(path)}" for path in assistant.only_in]
     return ", ".join([*words, "invert"] if assistant.invert else words)
-
-
-def name_version(path: Path) -> str:
-    """Gives what a file's name says of its version (``v3``, ``draft 2``), ``""`` if nothing."""
-    return read_name(path.name).label

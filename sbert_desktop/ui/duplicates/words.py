@@ -74,11 +74,6 @@ def counted_members(group: GroupView) -> str:
     return words.counted(len(group.members), "folder" if group.folders else "file")
 
 
-def to_win(group: GroupView, ticked: bool) -> str:
-    """Gives ``61 MB to win``, or that nothing of it is ticked."""
-    return f"{words.size(group.bytes_to_win)} to win" if ticked or group.bytes_to_win else "nothing to win"
-
-
 def similarity(value: float) -> str:
     """Gives a similarity with two digits, never rounded up to what it is not."""
     shown = f"{value:.2f}"
