@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
@@ -86,6 +87,16 @@ def _plain_theme(qapp: QApplication) -> Iterator[None]:
     theme.apply(scheme="light", text_scale=100, reduce_motion=True)
     yield
     theme.apply(scheme="light", text_scale=100, reduce_motion=True)
+
+
+@pytest.fixture(autouse=True)
+def _no_key_held(qapp: QApplication) -> Iterator[None]:
+    """Lets go of Ctrl and Shift: Qt keeps the keys of a test's last click as held for the tests after it."""
+    yield
+    if QApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
+        pad = QWidget()
+        QTest.mouseClick(pad, Qt.MouseButton.LeftButton)
+        pad.deleteLater()
 
 
 @pytest.fixture

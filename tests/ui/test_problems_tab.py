@@ -285,6 +285,15 @@ def test_the_context_menu_offers_what_the_buttons_offer(open_tab, qtbot) -> None
     assert texts["too-large"] == ["Raise the limit...", *always]
 
 
+def test_a_row_chosen_by_the_program_is_chosen_alone_while_ctrl_is_held(open_tab, qtbot) -> None:
+    _, tab = open_tab()
+    qtbot.mouseClick(tab.head, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.keyboardModifiers() == Qt.KeyboardModifier.ControlModifier
+    choose(tab, "too-large")
+    choose(tab, "timed-out")
+    assert [row.problem.code for row in tab.chosen()] == ["timed-out"]
+
+
 def test_a_limit_is_raised_where_it_is_set(open_tab, qtbot) -> None:
     window, tab = open_tab()
     for code, key in (("too-large", "size"), ("timed-out", "time"), ("too-much-memory", "memory")):

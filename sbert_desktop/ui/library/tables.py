@@ -274,6 +274,11 @@ class Table(KeyboardFocus, QTableView):
         self._quiet = False
         self.chosenChanged.emit()
 
+    def selectRow(self, row: int) -> None:
+        """Chooses one row alone, whatever key is held: Qt's own would add it to the rest while Ctrl is down."""
+        flags, index = QItemSelectionModel.SelectionFlag, self.rows_model.index(row, 0)
+        self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
+
     def _ranges(self) -> list[QItemSelectionRange]:
         selection = self.selectionModel().selection()
         return [selection.at(number) for number in range(selection.count())]

@@ -177,7 +177,7 @@ class ResultList(QListView):
         opened = self._model.is_open(number)
         head = self._model.row_of_document(self._model.row(number).document)
         if opened and self.currentIndex().row() > head and self._same_document(self.currentIndex().row(), head):
-            self.setCurrentIndex(self._model.index(head))
+            self.choose(head)
         self._model.set_open(head, not opened)
 
     def _same_document(self, one: int, other: int) -> bool:
