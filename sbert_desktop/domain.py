@@ -447,8 +447,8 @@ class Filters:
     ``names``: parts of the file's (or member's) name, all of them; ``size_from``/``size_to``: bytes of the file,
     from inclusive, to exclusive. ``senders``, ``recipients``, ``subjects``: parts of mail headers, all of them.
     ``attachments``: True: only mails with attachments, False: only without. ``collections``: names, any of
-    them. All texts are compared without case and accents. ``without``: documents that pass one of these are
-    left out.
+    them. ``contents``: only these content ids, and ``contents_label`` says what they are ("99 documents of the map").
+    All texts are compared without case and accents. ``without``: documents that pass one of these are left out.
     """
 
     folder: Path | None = None
@@ -465,10 +465,12 @@ class Filters:
     subjects: tuple[str, ...] = ()
     attachments: bool | None = None
     collections: tuple[str, ...] = ()
+    contents: tuple[int, ...] = ()
+    contents_label: str = ""
     without: tuple[Filters, ...] = ()
 
     def __bool__(self) -> bool:
-        return any(getattr(self, name) not in (None, ()) for name in self.__slots__)
+        return any(getattr(self, name) not in (None, (), "") for name in self.__slots__ if name != "contents_label")
 
 
 class TermKind(StrEnum):

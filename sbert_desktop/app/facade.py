@@ -1,10 +1,11 @@
 """``App``: the commands of the window on lanes; nothing here waits in the caller's thread.
 
-Nine lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
+Eleven lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
 *viewer* (previews, opening files: a page that takes seconds must not hold up a search),
 *helper* (state, lists, estimates), *errand* (waits for small changes, which whoever holds the writer
 does between two steps), *study* (what reads for long: the quotations of a draft), *models* (adding
-one), *duplicates* (finding them) and *cleaner* (moving them to the trash, and back). See docs/adr/0008-lanes.md.
+one), *duplicates* (finding them), *cleaner* (moving them to the trash, and back), *themes* (finding and changing
+them) and *map* (laying it out). See docs/adr/0008-lanes.md.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from sbert_desktop.app import (
     reranking,
     searching,
 )
+from sbert_desktop.app.atlas_commands import AtlasCommands
 from sbert_desktop.app.duplicate_commands import DuplicateCommands
 from sbert_desktop.app.live import Live
 from sbert_desktop.app.naming import find_documents
@@ -58,14 +60,16 @@ from sbert_desktop.settings import Settings
 if TYPE_CHECKING:
     from sbert_desktop.library import Writer
 
-_LANES = ("writer", "reader", "viewer", "helper", "errand", "study", "models", "duplicates", "cleaner")
+_LANES = (
+    "writer", "reader", "viewer", "helper", "errand", "study", "models", "duplicates", "cleaner", "themes", "map",
+)  # fmt: skip
 _TYPING_SECONDS = 1.0
 _SWITCH_SECONDS = 0.001
 _HISTORY_AFTER = 2.0
 _HISTORY_LENGTH = 200
 
 
-class App(DuplicateCommands):
+class App(DuplicateCommands, AtlasCommands):
     """The program behind the window; fulfils :class:`sbert_desktop.app.interface.Commands`.
 
     Args:

@@ -11,6 +11,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from sbert_desktop.app.atlas_views import (
+    ClusterRequest,
+    ColourBy,
+    ColourView,
+    MapRequest,
+    MapView,
+    ThemeChange,
+)
 from sbert_desktop.app.duplicate_views import DuplicatesView, GroupView
 from sbert_desktop.app.views import HitView, LeftOutView, ProblemView, SearchView
 from sbert_desktop.cleanup import Copy, DuplicateQuery, Removal
@@ -261,6 +269,65 @@ class Commands(Protocol):
 
     def export_duplicates(self, view: DuplicatesView, target: Path) -> JobId:
         """Writes groups as the suffix says: csv, json or html (kind ``export``): the path written."""
+        ...
+
+    # themes ----------------------------------------------------------------
+    def clusters(
+        self, request: ClusterRequest | None = None, *, again: bool = False, contents: Sequence[int] = ()
+    ) -> JobId:
+        """Gives the themes (kind ``clusters``): Progress, ClustersView; the newest request wins.
+
+        Without a request: those that are stored, new documents put to their nearest theme; found by default settings
+        where there are none yet. With one, or ``again``: found anew; names, pins and what was moved by hand stay.
+        ``contents``: only these documents are sorted, and nothing of it is kept.
+        """
+        ...
+
+    def theme_documents(self, theme: int, *, scope: Sequence[int] = ()) -> JobId:
+        """Lists the documents of a theme, the most typical first (kind ``theme-documents``): tuple[DocumentRow, ...].
+
+        ``theme`` UNSORTED (-1): those in none, each with its nearest theme, the surest first.
+        """
+        ...
+
+    def split_preview(self, theme: int) -> JobId:
+        """Tells what splitting a theme would make (kind ``split-preview``): SplitView; the newest request wins."""
+        ...
+
+    def change_clusters(self, change: ThemeChange) -> JobId:
+        """Changes themes and keeps it (kind ``change-clusters``): ClustersView."""
+        ...
+
+    def document_rows(self, contents: Sequence[int]) -> JobId:
+        """Gives what lists show of these documents, in this order (kind ``document-rows``): tuple[DocumentRow, ...]."""
+        ...
+
+    def export_clusters(self, target: Path) -> JobId:
+        """Writes the themes with their documents as csv, json or html (kind ``export``): the path written."""
+        ...
+
+    def collect_documents(self, name: str, contents: Sequence[int], *, note: str = "") -> JobId:
+        """Puts whole documents into a collection (kind ``collections``): tuple[CollectionView, ...]."""
+        ...
+
+    # the map ---------------------------------------------------------------
+    def map(self, request: MapRequest) -> JobId:
+        """Gives the map (kind ``map``): Progress, Partial(MapView with ``preview``), MapView; the newest wins."""
+        ...
+
+    def map_colours(self, view: MapView, by: ColourBy, *, query: Query | None = None) -> JobId:
+        """Gives what each point's colour says (kind ``map-colours``): ColourView; the newest request wins."""
+        ...
+
+    def map_card(self, view: MapView, point: int) -> JobId:
+        """Gives what stands on the card beside a point (kind ``map-card``): MapCard; the newest request wins."""
+        ...
+
+    def export_map(self, view: MapView, colours: ColourView, target: Path, *, palette: Sequence[str] = ()) -> JobId:
+        """Writes the map as csv, or as a self-contained html page (kind ``export``): the path written.
+
+        ``palette``: a colour (``#rrggbb``) for each place that a group's ``colour`` names.
+        """
         ...
 
     # the daily copy -------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 from sbert_desktop.app.reading import Read
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import DocumentView, HitView, ModelView, SearchView
-from sbert_desktop.cli import _care, _duplicates, _health, _quotes
+from sbert_desktop.cli import _care, _duplicates, _health, _map, _quotes, _themes
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._opening import as_json as _json
 from sbert_desktop.cli._opening import console as _console
@@ -390,6 +390,8 @@ def evaluate(options: argparse.Namespace) -> None:
             result = evaluating.run_retrieval(
                 session, options.data, Mode(options.mode), context, words_weight=options.words_weight
             )
+        elif options.kind == "clustering":
+            result = _themes.evaluate(session, options, context)
         else:
             run = {"sts": evaluating.run_sts, "pairs": evaluating.run_pairs, "triplets": evaluating.run_triplets}
             result = run[options.kind](session, options.data, context)
@@ -490,9 +492,10 @@ def _model(view: ModelView) -> dict[str, object]:
 
 
 def export(options: argparse.Namespace) -> None:
-    """Writes hits, a collection or duplicates as a file."""
-    if options.what == "duplicates":
-        _duplicates.export(options)
+    """Writes hits, a collection, duplicates, themes or the map as a file."""
+    elsewhere = {"duplicates": _duplicates.export, "clusters": _themes.export_clusters, "map": _map.export_map}
+    if options.what in elsewhere:
+        elsewhere[options.what](options)
         return
     from sbert_desktop.app import exporting
     from sbert_desktop.app.collecting import collection
@@ -540,4 +543,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "evaluate": evaluate,
     "export": export,
     "models": models,
+    "clusters": _themes.clusters,
+    "map": _map.make_map,
 }

@@ -141,7 +141,8 @@ def build_parser() -> argparse.ArgumentParser:
     )  # fmt: skip
 
     _duplicates(add)
-    _export(add("export", "Write hits, a collection or duplicates as CSV, JSON, HTML or a BibTeX list."), common)
+    _atlas(add)
+    _export(add("export", "Write hits, a collection, duplicates, clusters or the map into a file."), common)
 
     extract = add("extract", "Show the text that would be indexed; needs no library.")
     extract.add_argument("paths", nargs="+", type=_path, metavar="PATH", help="files or folders")
@@ -284,6 +285,70 @@ def _duplicates(add: Callable[[str, str], _Parser]) -> None:
     have.add_argument("path", type=_path, metavar="PATH")
 
 
+def _atlas(add: Callable[[str, str], _Parser]) -> None:
+    found = add("clusters", "Show the themes of the library; without options those that the window shows.")
+    _cluster_options(found)
+    found.add_argument("--split", type=int, metavar="ID", help="show what splitting this theme would make")
+    found.add_argument("--rename", nargs=2, metavar=("ID", "NAME"), help='give a theme a name; "" gives its own back')
+    plane = add("map", "Lay the library out in the plane; without options the map that the window shows.")
+    _map_options(plane)
+    plane.add_argument("--csv", type=_file_or_output, metavar="F", help="write path, x, y, cluster; - for the output")
+    plane.add_argument("--png", type=_path, metavar="F", help="draw it")
+    plane.add_argument("--size", type=_size, default=(3508, 2480), metavar="WxH", help="of the picture (A4 at 300 dpi)")
+    plane.add_argument("--dark", action="store_true", help="draw light on dark")
+    plane.add_argument("--html", type=_path, metavar="F", help="write a page that opens offline in a browser")
+    plane.add_argument("--force", action="store_true", help="replace files that are there")
+
+
+def _cluster_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--method", choices=("auto", "communities", "kmeans", "hdbscan", "threshold"), default=None,
+        help="find them anew by this method (auto is communities)",
+    )  # fmt: skip
+    parser.add_argument("--count", type=_count, default=None, metavar="K", help="find so many")
+    parser.add_argument("--detail", type=_detail, default=None, metavar="D", help="fewer (-1) to more (1)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn by lot (default 0)")
+    parser.add_argument(
+        "--strictness", type=_weight, default=None, metavar="S",
+        help="how sure a document must be of its theme, 0 to 1 (default 0.25); the others are unsorted",
+    )  # fmt: skip
+    parser.add_argument("--again", action="store_true", help="find them anew with the settings they were found with")
+
+
+def _map_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--unit", choices=("documents", "passages"), default="documents", help="what a point is")
+    parser.add_argument("--method", choices=("umap", "pca"), default=None, help="default: as it was, else umap")
+    parser.add_argument("--neighbours", type=_count, default=None, metavar="K", help="of each point (default 15)")
+    parser.add_argument("--minimum-distance", type=_weight, default=None, metavar="D", help="of points (default 0.1)")
+    parser.add_argument("--seed", type=int, default=None, metavar="N", help="the same gives the same map (default 0)")
+    parser.add_argument("--refit", action="store_true", help="lay it out anew, registered to the old one")
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return value
+
+
+def _detail(text: str) -> float:
+    value = float(text)
+    if not -1.0 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"{text} does not lie between -1 and 1")
+    return value
+
+
+def _size(text: str) -> tuple[int, int]:
+    wide, _, high = text.lower().partition("x")
+    try:
+        width, height = int(wide), int(high)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is no size such as 3508x2480") from None
+    if not (64 <= width <= 20_000 and 64 <= height <= 20_000):
+        raise argparse.ArgumentTypeError(f"{text}: each side has from 64 to 20,000 pixels")
+    return width, height
+
+
 def _export(parser: _Parser, common: _Parser) -> None:
     things = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     for name, words in (("hits", "What a query finds."), ("collection", "What a collection holds.")):
@@ -305,6 +370,16 @@ def _export(parser: _Parser, common: _Parser) -> None:
         "--format", choices=("csv", "json", "html"), default=None, help="default: as FILE says, else csv"
     )
     _output(thing)
+    for name, words, options in (
+        ("clusters", "The themes with their documents.", _cluster_options),
+        ("map", "Where each document lies on the map, or a page with the map.", _map_options),
+    ):
+        thing = things.add_parser(name, help=words, description=words, parents=[common])
+        options(thing)
+        thing.add_argument(
+            "--format", choices=("csv", "json", "html"), default=None, help="default: as FILE says, else csv"
+        )
+        _output(thing)
 
 
 def _output(thing: argparse.ArgumentParser) -> None:
@@ -319,6 +394,7 @@ def _evaluate(parser: _Parser, common: _Parser) -> None:
         "pairs": "Average precision and best F1 on labelled pairs (text_a,text_b,label).",
         "triplets": "Accuracy on triplets (anchor,positive,negative).",
         "retrieval": "nDCG@10, MRR@10, recall@100 on a BEIR folder.",
+        "clustering": "V-measure and adjusted Rand index of the themes of labelled texts (text,label).",
     }
     for name, text in texts.items():
         kind = kinds.add_parser(name, help=text, description=text, parents=[common])
@@ -326,3 +402,9 @@ def _evaluate(parser: _Parser, common: _Parser) -> None:
         if name == "retrieval":
             kind.add_argument("--mode", choices=("hybrid", "semantic", "keyword"), default="hybrid")
             kind.add_argument("--words-weight", type=_weight, default=0.4, metavar="W")
+        if name == "clustering":
+            kind.add_argument(
+                "--method", choices=("auto", "communities", "kmeans", "hdbscan", "threshold"), default="auto"
+            )
+            kind.add_argument("--count", type=_count, default=None, metavar="K", help="find so many themes")
+            kind.add_argument("--seed", type=int, default=0, metavar="N")

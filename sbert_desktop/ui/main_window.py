@@ -152,6 +152,7 @@ class MainWindow(QWidget):
         desk.searchRequested.connect(self.search_for)
         desk.searchInRequested.connect(self._on_search_in)
         desk.settingRequested.connect(self._on_setting_wanted)
+        desk.amongRequested.connect(self._on_among)
         desk.toastRequested.connect(self._on_toast)
         desk.libraryChanged.connect(self._on_library_changed)
         desk.indexProgressed.connect(self._on_index_progressed)
@@ -248,6 +249,12 @@ class MainWindow(QWidget):
         show_key = getattr(self._pages.get("settings"), "show_key", None)
         if show_key is not None:
             show_key(setting)
+
+    def _on_among(self, key: str, contents: tuple[int, ...], label: str) -> None:
+        self.show_page(key)
+        if self.current_page() == key:
+            entry = self._pages[key]
+            entry.take_among(contents, label)
 
     def _page(self, key: str) -> Page:
         if key not in self._pages:

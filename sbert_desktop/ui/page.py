@@ -16,6 +16,7 @@ from typing import ClassVar, Final
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
 
+from sbert_desktop.app.atlas_views import ClustersView
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import HitView, IndexProgress, IndexReport, LibraryView
 from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Progress, Query, Started
@@ -147,6 +148,10 @@ class Desk(QObject):
     saveSearchRequested = Signal(object)  # Query to be kept by name
     quotesRequested = Signal(object)  # Path of a draft whose quotations are checked, or None: the person chooses
     modelWanted = Signal(str)  # a model to be got from the hub is offered by this name
+    amongRequested = Signal(str, object, str)  # page, tuple of content ids, what they are
+    themesChanged = Signal(object)  # ClustersView: the newest themes of the whole library
+    foundChanged = Signal()  # another search was answered: see found_query, found_contents
+    chosenChanged = Signal(str, object)  # page, tuple of content ids that are chosen on it
 
     def __init__(self, commands: Commands, bridge: Bridge, inspector: Inspector, errands: Errands,
                  parent: QObject | None = None) -> None:
@@ -157,6 +162,9 @@ class Desk(QObject):
         self.errands = errands
         self.shelf = Shelf(commands, bridge, self)
         self.library: LibraryView | None = None
+        self.themes: ClustersView | None = None
+        self.found_query: Query | None = None
+        self.found_contents: tuple[int, ...] = ()
         self.index_job: JobId | None = None
         self.index_progress: IndexProgress | None = None
         self.removals_pending = 0
@@ -178,6 +186,8 @@ class Desk(QObject):
         # the program also refreshes by itself, when the model is ready or something is to be noticed
         for kind in ("refresh", "remove"):
             bridge.listen(kind, on_finished=self._on_view_finished)
+        for kind in ("clusters", "change-clusters"):
+            bridge.listen(kind, on_finished=self._on_themes)
         self._letters = Letterbox(self, self._tell_setting)
         commands.settings.subscribe(self._letters.drop)  # in whatever thread; settings outlive the window
         self._beat = QTimer(self)
@@ -234,6 +244,23 @@ class Desk(QObject):
     def get_model(self, name: str = "") -> None:
         """Goes to Models and offers to get one; ``name`` is suggested."""
         self.modelWanted.emit(name)
+
+    def go_with(self, page: str, contents: Sequence[int], label: str) -> None:
+        """Goes to a page with some documents: to search, sort or clean up only them, or to see them on the map.
+
+        ``label`` says what they are in the page's own line, e.g. "99 documents of the map".
+        """
+        if contents:
+            self.amongRequested.emit(page, tuple(contents), label)
+
+    def set_found(self, query: Query | None, contents: Sequence[int]) -> None:
+        """Tells what the search in front found, so that the map lights it; None: nothing is searched for."""
+        self.found_query, self.found_contents = query, tuple(contents)
+        self.foundChanged.emit()
+
+    def set_chosen(self, page: str, contents: Sequence[int]) -> None:
+        """Tells which documents are chosen on a page, so that the map shows where they are."""
+        self.chosenChanged.emit(page, tuple(contents))
 
     def show_setting(self, key: str) -> None:
         """Goes to a setting."""
@@ -371,6 +398,11 @@ class Desk(QObject):
         elif finished.outcome is Outcome.FAILED and self.library is None:
             self.show_failure(finished.failure)
 
+    def _on_themes(self, finished: Finished) -> None:
+        if isinstance(finished.result, ClustersView) and not finished.result.scope:
+            self.themes = finished.result
+            self.themesChanged.emit(self.themes)
+
     def look_again(self) -> None:
         """Asks for the library's state though nothing happened: a drive that went away makes no noise."""
         if self.index_job is None and QApplication.activeWindow() is not None:
@@ -467,6 +499,9 @@ class Page(Panel):
     def actions_list(self) -> Sequence[Action]:
         """Gives the page's commands for the palette and the shortcut list."""
         return ()
+
+    def take_among(self, contents: tuple[int, ...], label: str) -> None:
+        """Shows, searches or sorts only these documents (content ids); called after the page came to the front."""
 
     def save_state(self) -> dict[str, object]:
         """Gives what the page remembers (JSON values)."""

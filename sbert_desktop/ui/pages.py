@@ -26,6 +26,8 @@ PAGES: Final = (
     PageSpec("search", "Search", "search", "sbert_desktop.ui.search_entry", "SearchEntry"),
     PageSpec("duplicates", "Duplicates", "duplicates", "sbert_desktop.ui.duplicates.page", "DuplicatesPage",
              needs="duplicates"),
+    PageSpec("clusters", "Clusters", "clusters", "sbert_desktop.ui.clusters.page", "ClustersPage", needs="clusters"),
+    PageSpec("map", "Map", "map", "sbert_desktop.ui.map.page", "MapPage", needs="map"),
     PageSpec("models", "Models", "models", "sbert_desktop.ui.models.page", "ModelsPage"),
     PageSpec("library", "Library", "library", "sbert_desktop.ui.library.page", "LibraryPage"),
     PageSpec("settings", "Settings", "settings", "sbert_desktop.ui.settings_page", "SettingsPage", foot=True),
