@@ -57,6 +57,7 @@ from sbert_desktop.domain import (
 from sbert_desktop.settings import Settings
 from tests.ui.fake_duplicates import FakeDuplicates
 from tests.ui.fake_kept import MODEL, FakeKept
+from tests.ui.fake_map import FakeMap
 from tests.ui.fake_search import FakeSearch
 
 HOME = Path.home()
@@ -270,7 +271,7 @@ def kinds_of_documents() -> tuple[DocumentView, ...]:
     return tuple(out)
 
 
-class FakeApp(FakeKept, FakeSearch, FakeDuplicates):
+class FakeApp(FakeMap, FakeKept, FakeSearch, FakeDuplicates):
     """Commands with canned answers; every answer comes from the fake's own thread."""
 
     def __init__(self, settings: Settings, *, state: str = "full", delay: float = 0.0) -> None:
