@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import JobContext, Mask, Vectors
-from sbert_desktop.explore.near_pairs import _first_equal
+from sbert_desktop.explore.near_pairs import first_equal
 
 Rows = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -95,7 +95,7 @@ class Graph:
 
 def collapse(vectors: Vectors, alive: Mask) -> Collapsed:
     """Takes live rows with equal vectors as one counted point; float32 [rows, dimension], bool [rows]."""
-    same, _ = _first_equal(vectors, alive)
+    same, _ = first_equal(vectors, alive)
     rows = np.flatnonzero(same == np.arange(len(same))).astype(np.int32)
     number = np.full(len(same), -1, np.int32)
     number[rows] = np.arange(len(rows), dtype=np.int32)

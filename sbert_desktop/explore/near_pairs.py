@@ -125,7 +125,7 @@ def near_pairs(
     Raises:
         Cancelled: Through ``context``.
     """
-    same, marks = _first_equal(vectors, alive)
+    same, marks = first_equal(vectors, alive)
     rows = np.flatnonzero(same == np.arange(len(same))).astype(np.int32)
     store = PairStore(len(same), floor, max(floor, _WHOLE))
     fresh = rows
@@ -153,7 +153,7 @@ def _products(vectors: Vectors, a: Rows, b: Rows) -> NDArray[np.float32]:
     return cast("NDArray[np.float32]", np.einsum("ij,ij->i", vectors[a], vectors[b]))
 
 
-def _first_equal(vectors: Vectors, alive: Mask) -> tuple[Rows, NDArray[np.uint64]]:
+def first_equal(vectors: Vectors, alive: Mask) -> tuple[Rows, NDArray[np.uint64]]:
     """Gives the first live row with the same vector as each, int32 [rows], -1 for dead rows; and the marks."""
     same = np.full(len(alive), -1, np.int32)
     marks = np.zeros(len(alive), np.uint64)
