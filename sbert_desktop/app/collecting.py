@@ -21,7 +21,8 @@ from sbert_desktop.errors import EncoderError, LibraryError, UsageError
 from sbert_desktop.explore.chance import standing_out
 
 if TYPE_CHECKING:
-    from sbert_desktop.library import ItemRecord, SavedRecord
+    from sbert_desktop.domain import PassageRecord
+    from sbert_desktop.library import ItemRecord, KeptPassage, SavedRecord
 
 _FRESH_WORDS = 1_000
 """Passages found by words that are counted at most where no line of chance is known."""
@@ -74,6 +75,54 @@ def collect(session: Session, name: str, hits: Sequence[HitView], *, note: str =
     library.collect(name, items)
 
 
+def collect_documents(session: Session, name: str, contents: Sequence[int], *, note: str = "") -> None:
+    """Puts whole documents into a collection, made when new; ``note`` is put to each of them.
+
+    Each stands in it by its first passage, so that there is something to read and to export; one without a passage
+    by its name alone.
+
+    Args:
+        session: The opened library.
+        name: Of the collection.
+        contents: Content ids; those that are gone are left out.
+        note: What is put to each of them.
+
+    Raises:
+        LibraryError: ``content-gone`` when none of the documents is there any more; ``name-missing``.
+    """
+    wanted = list(dict.fromkeys(int(content) for content in contents))
+    first = _first_passages(session.snapshot(), wanted)
+    items = [item for content in wanted if (item := _whole(session, content, first.get(content), note)) is not None]
+    if wanted and not items:
+        raise LibraryError("content-gone", "These documents are no longer in the library.", "Choose others.")
+    session.library.collect(name, items)
+
+
+def _first_passages(snapshot: Snapshot, contents: Sequence[int]) -> dict[int, PassageRecord]:
+    """Gives the first passage of each document that has one, by its content."""
+    mask: Mask = np.zeros(len(snapshot.dates()), np.bool_)
+    mask[[content for content in contents if 0 <= content < len(mask)]] = True
+    passages, _ = snapshot.newest(mask, len(contents))
+    return {record.content_id: record for record in snapshot.fetch(passages.tolist()).values()}
+
+
+def _whole(session: Session, content: int, passage: PassageRecord | None, note: str) -> KeptPassage | None:
+    """Gives a document as a collection keeps it; None when it is gone."""
+    from sbert_desktop.library import KeptPassage
+
+    library = session.library
+    sha256 = library.sha256_of(ContentId(content))
+    places = passage.paths if passage is not None else library.paths_of(ContentId(content))
+    if not sha256 or not places:
+        return None
+    path, member = places[0].path, places[0].member
+    if passage is None:
+        return KeptPassage(sha256, 0, 0, "", path, member, "", None, note)
+    return KeptPassage(
+        sha256, passage.start, passage.end, passage.text, path, member, passage.title, passage.location.page, note
+    )
+
+
 def export_collection(session: Session, name: str, target: Path, *, form: str = "", replace: bool = True) -> Path:
     """Writes a collection as the end of the target's name, or ``form``, says.
 
@@ -105,7 +154,7 @@ def save_search(session: Session, name: str, query: Query) -> None:
     """Keeps a search under a name; what is in the library now is not fresh for it.
 
     Raises:
-        UsageError: ``empty-query``.
+        UsageError: ``empty-query``; ``selection-not-kept`` when it searches only in documents chosen by hand.
         LibraryError: ``name-missing``.
     """
     if not query.text.strip() and not query.filters:
@@ -114,7 +163,18 @@ def save_search(session: Session, name: str, query: Query) -> None:
 
 
 def pack_query(query: Query) -> str:
-    """Gives what brings a search back, as JSON: what was typed, the mode, the weights and the filters."""
+    """Gives what brings a search back, as JSON: what was typed, the mode, the weights and the filters.
+
+    Raises:
+        UsageError: ``selection-not-kept``: documents chosen by hand change their ids whenever they are read anew.
+    """
+    chosen = _selection(query.filters)
+    if chosen is not None:
+        what = f"“{chosen.contents_label}”" if chosen.contents_label else "a selection of documents"
+        raise UsageError(
+            "selection-not-kept", f"A saved search cannot hold {what}.",
+            "Save these as a collection first, then search in it.",
+        )  # fmt: skip
     return json.dumps(
         {
             "text": query.text,
@@ -143,11 +203,18 @@ def unpack_query(data: str) -> Query:
         return Query("")
 
 
+def _selection(filters: Filters) -> Filters | None:
+    """Gives the filters, of these and those that are left out, that name documents one by one."""
+    if filters.contents:
+        return filters
+    return next((found for other in filters.without if (found := _selection(other)) is not None), None)
+
+
 def _pack_filters(filters: Filters) -> dict[str, object]:
     packed: dict[str, object] = {}
     for field in fields(filters):
         value = getattr(filters, field.name)
-        if value is None or value == ():
+        if value is None or value == () or field.name == "contents_label":
             continue
         if field.name == "without":
             packed[field.name] = [_pack_filters(other) for other in value]
@@ -157,7 +224,7 @@ def _pack_filters(filters: Filters) -> dict[str, object]:
 
 
 def _unpack_filters(packed: object) -> Filters:
-    known = {field.name for field in fields(Filters)}
+    known = {field.name for field in fields(Filters)} - {"contents", "contents_label"}
     values: dict[str, object] = {}
     for name, value in cast(dict[str, object], packed if isinstance(packed, dict) else {}).items():
         if name == "folder":

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sbert_desktop.app.duplicate_views import GroupView
 from sbert_desktop.app.session import Session
 from sbert_desktop.cleanup import Copy
 from sbert_desktop.domain import ContentId
 from sbert_desktop.errors import LibraryError
-from sbert_desktop.library import JudgementRecord
+from sbert_desktop.library import CleanUps, JudgementRecord
 
 KIND = "same"
 SAME, DIFFERENT = "same", "different"
 WHOLE = "document"
 """Stands where a judgement on a passage has its query: two whole documents were judged."""
+_RESTORED, _GONE = "restored", frozenset({"moved", "moving", "lost"})
 _TEXT = 4_000
 """Characters of each text that are kept: more than any encoder reads."""
 _LEAST, _ALTOGETHER = 200, 2_000_000
@@ -75,3 +78,27 @@ def decided_same(session: Session, removal_pairs: Iterable[tuple[Copy, Copy]]) -
     pairs = [(a, b) for a, b in removal_pairs if a.sha256 != b.sha256 and a.content and b.content]
     if pairs:
         remember(session, pairs, SAME)
+
+
+def undecide_same(session: Session, id: str) -> None:
+    """Takes back what a clean-up taught of the files that have come back from it.
+
+    Only what was kept between its beginning and that of the clean-up after it; and not while another file of it that
+    holds the text of either is still away: that one may be what taught it.
+
+    Raises:
+        LibraryError: ``clean-up-unknown``, ``library-readonly`` or ``library-busy``.
+    """
+    clean_ups = CleanUps(session.library.path)
+    record = clean_ups.read(id)
+    until = min((other.when for other in clean_ups.all() if other.number > record.number), default=math.inf)
+    back = {entry.sha256 for entry in record.entries if entry.state == _RESTORED}
+    away = {entry.sha256 for entry in record.entries if entry.state in _GONE}
+    taught = [
+        replace(judged, verdict="")
+        for judged in session.library.judgements(KIND, WHOLE)
+        if judged.verdict == SAME and record.when <= judged.made < until
+        and (pair := {judged.sha256, judged.other_sha256}) & back and not pair & away
+    ]  # fmt: skip
+    if taught:
+        session.library.judge_all(taught)

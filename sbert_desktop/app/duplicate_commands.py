@@ -121,6 +121,7 @@ class DuplicateCommands:
 
         def work(context: JobContext) -> object:
             from sbert_desktop.app.cleaning import run_undo
+            from sbert_desktop.app.deciding import undecide_same
             from sbert_desktop.app.duplicates import look_anew
 
             view = run_undo(self._session, id, paths, context)
@@ -128,6 +129,8 @@ class DuplicateCommands:
             if back:
                 look_anew(self._session)
                 self._live.check(back)
+                with suppress(LibraryError):  # busy: that the files are back matters more than what moving them taught
+                    undecide_same(self._session, view.id)
             return view
 
         return self._jobs.submit("cleaner", "undo-clean-up", work)

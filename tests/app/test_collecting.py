@@ -96,7 +96,51 @@ def test_what_is_collected_outlives_its_file_and_is_written_as_a_file(app, inbox
     assert inbox.finished(app.export_collection("No", tmp_path / "no.csv")).failure.code == "collection-unknown"
 
 
+def test_whole_documents_are_collected_by_their_first_passage_once_each(app, inbox, folder, tmp_path):
+    hits = [first_hit(app, inbox, words) for words in ("oil the shears", "sourdough overnight")]
+    shears, bread = (hit.content_id for hit in hits)
+    (view,) = inbox.result(app.collect_documents("Chosen", [bread, shears, bread, 10_000, -1], note="from the map"))
+    assert [item.path.name for item in view.items] == ["bread.txt", "tools.txt"]
+    assert [item.content_id for item in view.items] == [bread, shears]
+    assert all(item.passage_id and item.text for item in view.items)
+    assert {item.note for item in view.items} == {"from the map"}
+    (view,) = inbox.result(app.collect_documents("Chosen", [shears]))
+    assert len(view.items) == 2
+    found = inbox.result(app.search(Query("the in:chosen")))
+    assert {d.content_id for d in found.documents} == {shears, bread}
+    for form in ("csv", "json", "html", "bib"):
+        written = inbox.result(app.export_collection("Chosen", tmp_path / f"chosen.{form}"))
+        assert "Oil the shears" in written.read_text("utf-8-sig")
+    assert inbox.finished(app.collect_documents("No", [10_000])).failure.code == "content-gone"
+    assert [view.name for view in inbox.result(app.collections())] == ["Chosen"]
+
+
+def test_a_document_without_a_passage_is_collected_by_its_name(app, inbox, folder, tmp_path):
+    (folder / "bare.md").write_text("#\n")
+    inbox.result(app.update())
+    library = app._session.library
+    content = library.content_at(folder / "bare.md")
+    if content is None:
+        pytest.skip("a file without a word has no content here")
+    (view,) = inbox.result(app.collect_documents("Bare", [content]))
+    assert [(item.path.name, item.text) for item in view.items] == [("bare.md", "")]
+    written = inbox.result(app.export_collection("Bare", tmp_path / "bare.csv"))
+    assert "bare.md" in written.read_text("utf-8-sig")
+
+
 # ---------------------------------------------------------------- saved searches
+
+
+def test_a_saved_search_refuses_a_selection_and_says_the_way_out(app, inbox):
+    chosen = Filters(contents=(1, 2), contents_label="2 documents of the map")
+    for filters in (chosen, Filters(types=("txt",), without=(chosen,))):
+        failure = inbox.finished(app.save_search("Mine", Query("oil", filters=filters))).failure
+        assert failure.code == "selection-not-kept"
+        assert "2 documents of the map" in failure.message
+        assert failure.hint == "Save these as a collection first, then search in it."
+    assert inbox.result(app.saved_searches()) == ()
+    assert unpack_query(pack_query(Query("oil", filters=Filters(contents_label="left over")))) == Query("oil")
+    assert unpack_query('{"text": "oil", "filters": {"contents": [1, 2], "contents_label": "x"}}') == Query("oil")
 
 
 def test_a_saved_search_is_fresh_when_something_new_matches_until_it_is_looked_at(app, inbox, folder):

@@ -14,7 +14,7 @@ from sbert_desktop.app.duplicate_views import CleanUpView, DuplicatesView
 from sbert_desktop.app.facade import App
 from sbert_desktop.app.ticking import removals, ticks_of
 from sbert_desktop.cleanup import Assistant, DuplicateKind, DuplicateQuery
-from sbert_desktop.domain import Mode, Outcome, Query
+from sbert_desktop.domain import Filters, Mode, Outcome, Query
 from sbert_desktop.platform import SystemTrash
 from tests.app.test_duplicates import BREAD, WALK
 from tests.events import Inbox
@@ -121,6 +121,52 @@ def test_what_the_person_sends_away_for_another_one_teaches_that_they_are_the_sa
     [judged] = app._session.library.judgements("same", "document")
     assert judged.verdict == "same"
     assert {judged.text, judged.other_text} == {WALK.strip(), NEAR.strip()}
+
+
+def test_what_a_clean_up_taught_is_taken_back_with_it(app, inbox, root):
+    kinds = Assistant(kinds=(DuplicateKind.BYTES, DuplicateKind.NEAR))
+    for number in range(2):
+        (root / f"other {number}.txt").write_text(BREAD.replace("dough", f"paste {number}"))
+    inbox.result(app.update())
+
+    def clean(*names: str) -> CleanUpView:
+        view = _view(app, inbox, DuplicateQuery(assistant=kinds), again=True)
+        ticks = frozenset(m.key for g in view.groups for m in g.members if m.copy.path.name in names)
+        done = inbox.result(app.clean_up(removals(view.groups, ticks)))
+        assert done.moved == len(names)
+        return done
+
+    def taught() -> int:
+        return len(app._session.library.judgements("same", "document"))
+
+    first = clean("near.txt")
+    second = clean("other 0.txt", "other 1.txt")
+    assert taught() == 3
+    inbox.result(app.undo_clean_up(second.id, [root / "other 0.txt"]))
+    assert taught() == 2  # only what has come back
+    inbox.result(app.undo_clean_up(second.id))
+    assert taught() == 1
+    inbox.result(app.undo_clean_up(first.id))
+    assert taught() == 0
+
+
+def test_duplicates_are_looked_for_only_among_the_documents_chosen(app, inbox, root):
+    (root / "bread copy.txt").write_text(BREAD)
+    inbox.result(app.update())
+    library = app._session.library
+    walk, bread = (library.content_at(root / name) for name in ("walk.txt", "bread.txt"))
+    everything = _view(app, inbox, again=True)
+    assert len(everything.groups) == 2
+
+    def among(*contents: int) -> DuplicatesView:
+        return _view(app, inbox, DuplicateQuery(filters=Filters(contents=contents, contents_label="chosen")))
+
+    assert _names(among(bread)) == [{"bread.txt", "bread copy.txt"}]
+    only = among(walk)
+    assert _names(only) == [{"walk.txt", "walk copy.txt"}]  # both files hold the one content; near.txt was not chosen
+    assert only.files == 2
+    assert among(10_000).groups == ()
+    assert len(_view(app, inbox).groups) == 2
 
 
 def test_not_duplicates_holds_at_once_and_can_be_taken_back(app, inbox):
