@@ -57,6 +57,8 @@ class MainWindow(QWidget):
         self._state = state or {}
         self._save_state = save_state
         self._specs = tuple(pages)
+        # a page that the program cannot fill leaves a gap: the keys of the others stay as the rail showed them
+        self._digits = {spec.key: f"Ctrl+{number}" if number < 10 else "" for number, spec in enumerate(pages, start=1)}
         self._pages: dict[str, Page] = {}
         self._current = ""
         self._narrow_open = False
@@ -81,8 +83,8 @@ class MainWindow(QWidget):
 
     def _build(self) -> None:
         self.rail = Rail()
-        for number, spec in enumerate(self._specs, start=1):
-            self.rail.add_page(spec.key, spec.title, spec.icon, shortcut=f"Ctrl+{number}", foot=spec.foot)
+        for spec in self._specs:
+            self.rail.add_page(spec.key, spec.title, spec.icon, shortcut=self._digits[spec.key], foot=spec.foot)
         self.rail.head.set_name(self.library_name(), short_path(self._library_path))
         self.rail.set_collapsed(bool(self._state.get("rail_collapsed", False)))
         self.rail.pageChosen.connect(self._on_page_chosen)
@@ -163,6 +165,7 @@ class MainWindow(QWidget):
         for spec in [spec for spec in self._specs if spec.needs and not desk.can(spec.needs)]:
             self.rail.remove_page(spec.key)
         self._specs = tuple(spec for spec in self._specs if not spec.needs or desk.can(spec.needs))
+        desk.pages = frozenset(spec.key for spec in self._specs)
         self.frame = ShelfFrame(self, desk)
         desk.refresh()
         self._go(self._current)
@@ -225,6 +228,10 @@ class MainWindow(QWidget):
             self._pages[key].focus_first()
             announce(self, self._pages[key].title)
 
+    def _show_there(self, key: str) -> None:
+        if any(spec.key == key for spec in self._specs):
+            self.show_page(key)
+
     def search_for(self, text: str) -> None:
         """Goes to Search; with words, searches for them."""
         self.show_page("search")
@@ -251,10 +258,9 @@ class MainWindow(QWidget):
             show_key(setting)
 
     def _on_among(self, key: str, contents: tuple[int, ...], label: str) -> None:
-        self.show_page(key)
-        if self.current_page() == key:
-            entry = self._pages[key]
-            entry.take_among(contents, label)
+        if any(spec.key == key for spec in self._specs):
+            self.show_page(key)
+            self._pages[key].take_among(contents, label)
 
     def _page(self, key: str) -> Page:
         if key not in self._pages:
@@ -418,9 +424,9 @@ class MainWindow(QWidget):
             out += [(page.title, action) for action in page.actions_list()]
         out += [("Commands", action) for action in own_actions(self)]
         out += self.frame.actions() if self.frame is not None else []
-        for number, spec in enumerate(self._specs, start=1):
+        for spec in self._specs:
             out.append(("Go to", Action(f"go_{spec.key}", spec.title, partial(self.show_page, spec.key),
-                                        f"Ctrl+{number}", spec.icon, bind=False)))
+                                        self._digits[spec.key], spec.icon, bind=False)))
         if "settings" in self._pages:
             out += [("Settings", action) for action in self._pages["settings"].actions_list()]
         return out
@@ -435,8 +441,9 @@ class MainWindow(QWidget):
             if action.shortcut and action.bind:
                 bind(action.shortcut, partial(self._run, action))
         bind("Ctrl+=", lambda: scale_text(self.desk, 10))
-        for number, spec in enumerate(self._specs, start=1):
-            bind(f"Ctrl+{number}", partial(self.show_page, spec.key))
+        for spec in self._specs:
+            if self._digits[spec.key]:
+                bind(self._digits[spec.key], partial(self._show_there, spec.key))
         if any(spec.key == "settings" for spec in self._specs):
             bind("Ctrl+,", lambda: self.show_page("settings"))
 

@@ -145,6 +145,7 @@ class Desk(QObject):
     rulesChanged = Signal(object)  # Path of a folder whose rules the person changed
     toastRequested = Signal(str, str, object, object)  # text, action, run, expired
     collectRequested = Signal(object)  # tuple[HitView, ...] to be put into a collection
+    collectDocumentsRequested = Signal(object, str)  # tuple of content ids to be put into a collection, what they are
     saveSearchRequested = Signal(object)  # Query to be kept by name
     quotesRequested = Signal(object)  # Path of a draft whose quotations are checked, or None: the person chooses
     modelWanted = Signal(str)  # a model to be got from the hub is offered by this name
@@ -161,6 +162,7 @@ class Desk(QObject):
         self.inspector = inspector
         self.errands = errands
         self.shelf = Shelf(commands, bridge, self)
+        self.pages: frozenset[str] = frozenset()
         self.library: LibraryView | None = None
         self.themes: ClustersView | None = None
         self.found_query: Query | None = None
@@ -226,6 +228,18 @@ class Desk(QObject):
         """True when the program behind the window knows a command; a control without one is left out."""
         return self.shelf.can(command)
 
+    def has_page(self, key: str) -> bool:
+        """True when the window has a page; a control that leads to another one is left out."""
+        return key in self.pages
+
+    def collect_documents(self, contents: Sequence[int], label: str) -> None:
+        """Asks into which collection these documents (content ids) go, and puts them there; ``label``: what they are.
+
+        A message tells, with Undo.
+        """
+        if contents and self.can("collect_documents"):
+            self.collectDocumentsRequested.emit(tuple(contents), label)
+
     def collect(self, hits: Sequence[HitView]) -> None:
         """Asks into which collection these passages go, and puts them there."""
         if hits and self.can("collect"):
@@ -255,8 +269,10 @@ class Desk(QObject):
 
     def set_found(self, query: Query | None, contents: Sequence[int]) -> None:
         """Tells what the search in front found, so that the map lights it; None: nothing is searched for."""
-        self.found_query, self.found_contents = query, tuple(contents)
-        self.foundChanged.emit()
+        now = query, tuple(contents)
+        if now != (self.found_query, self.found_contents):  # an answer comes in pieces; the map is not lit twice for it
+            self.found_query, self.found_contents = now
+            self.foundChanged.emit()
 
     def set_chosen(self, page: str, contents: Sequence[int]) -> None:
         """Tells which documents are chosen on a page, so that the map shows where they are."""

@@ -19,7 +19,7 @@ from sbert_desktop.ui.theme import theme
 OWN_ICONS = {"search_clear_filters": "close", "search_choose_folder": "folder", "search_choose_dates": "clock",
              "search_as_text": "text", "search_language": "info", "search_save": "star", "search_get_reader": "get",
              "search_caption": "pencil", "search_forget": "history", "search_next_hit": "chevron_right",
-             "search_previous_hit": "up"}
+             "search_previous_hit": "up", "search_results_on_map": "map", "search_results_themes": "clusters"}
 
 
 class SearchEntry(Page):
@@ -32,7 +32,7 @@ class SearchEntry(Page):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self.setObjectName("search_entry")
-        self.page = SearchPage(desk.commands, desk.bridge, theme, can=desk.can)
+        self.page = SearchPage(desk.commands, desk.bridge, theme, can=desk.can, has_page=desk.has_page)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.page)
@@ -42,6 +42,9 @@ class SearchEntry(Page):
         self.page.collectWanted.connect(desk.collect)
         self.page.saveWanted.connect(desk.save_search)
         self.page.modelWanted.connect(desk.get_model)
+        self.page.onward.answered.connect(desk.set_found)
+        self.page.onward.goWanted.connect(desk.go_with)
+        self.page.list.chosenChanged.connect(self._on_chosen)
         self.page.openRequested.connect(desk.show_page)
         self.page.inspectorWanted.connect(desk.inspector.set_open)
         self.page.captionWanted.connect(lambda document: edit_caption(
@@ -73,6 +76,14 @@ class SearchEntry(Page):
         """Narrows the search to a folder."""
         self.page.filters.set_filters(Filters(folder=folder))
         self.page.focus_query()
+
+    def take_among(self, contents: tuple[int, ...], label: str) -> None:
+        """Searches only in these documents."""
+        self.page.search_among(contents, label)
+
+    def _on_chosen(self, _number: int) -> None:
+        documents = self.page.list.chosen_documents()
+        self.desk.set_chosen(self.key, tuple(dict.fromkeys(each.content_id for each in documents)))
 
     def show_document(self, document: DocumentView) -> None:
         """Shows a document in the preview; the results stay as they are."""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from sbert_desktop.app.views import LibraryView, SearchView
 from sbert_desktop.domain import Failure, Mode
+from sbert_desktop.ui.search.filters import among_words
 from sbert_desktop.ui.search.model import ResultModel
 from sbert_desktop.ui.search.result_list import ResultList
 from sbert_desktop.ui.search.start import StartPanel
@@ -73,6 +74,11 @@ class ResultArea(QStackedWidget):
         if view.passages == 0 and (library is None or library.documents == 0):
             self.show_only(self.empty_library)
             self.empty_library.set_texts("Nothing to search yet", ADD_FIRST)
+        elif view.filters.contents:
+            self.show_only(self.empty_filters)
+            self.empty_filters.set_texts("Nothing found among these documents",
+                                         f"Searched was only in {among_words(view.filters)}. Clear the filters to "
+                                         "search everything.")
         elif view.filters:
             self.show_only(self.empty_filters)
             self.empty_filters.set_texts("Nothing found with these filters",

@@ -16,6 +16,7 @@ from sbert_desktop.ui.search.add_filter import AddFilter
 from sbert_desktop.ui.search.model import date_text
 from sbert_desktop.ui.search.text import one_line
 from sbert_desktop.ui.widgets import Button, CheckBox, Chip, FlowLayout, IconButton, Label, menu, no_mnemonic
+from sbert_desktop.ui.words import counted
 
 # What a person calls a format, and the suffixes that it covers; others are shown by their suffix.
 TYPE_WORDS: dict[str, str] = {
@@ -51,6 +52,12 @@ def start_of(day: date) -> float:
     return datetime(day.year, day.month, day.day).timestamp()
 
 
+def among_words(filters: Filters) -> str:
+    """Gives what the documents are that alone are looked at; "" for all."""
+    many = counted(len(filters.contents), "document")
+    return (one_line(filters.contents_label) or many) if filters.contents else ""
+
+
 def listed(words: Sequence[str], most: int = 3) -> str:
     """Gives ``PDF, mail, notes +1``."""
     shown = ", ".join(words[:most])
@@ -75,11 +82,12 @@ class FilterBar(QWidget):
         row = self._row = FlowLayout(self, gap=8)
         self._typed: set[str] = set()
         self.similar_chip = Chip("Similar to", object_name="filter_similar", parent=self)
+        self.among_chip = Chip("Only in", object_name="filter_among", parent=self)
         self.folder_chip = Chip("Folder", unset="all", object_name="filter_folder", parent=self)
         self.type_chip = Chip("Type", object_name="filter_type", parent=self)
         self.date_chip = Chip("Date", object_name="filter_date", parent=self)
         self.language_chip = Chip("Language", object_name="filter_language", parent=self)
-        for chip in (self.similar_chip, self.type_chip, self.language_chip):
+        for chip in (self.similar_chip, self.among_chip, self.type_chip, self.language_chip):
             chip.hide()  # until there is something to choose
         for chip in self.chips():
             row.addWidget(chip)
@@ -111,10 +119,13 @@ class FilterBar(QWidget):
         self.language_chip.cleared.connect(lambda: self._change(languages=()))
         self.similar_chip.cleared.connect(self.similarCleared)
         self.similar_chip.clicked.connect(self.similarCleared)
+        for signal in (self.among_chip.cleared, self.among_chip.clicked):
+            signal.connect(self._leave_among)
 
     def chips(self) -> list[Chip]:
         """Gives the chips in their order."""
-        return [self.similar_chip, self.folder_chip, self.type_chip, self.date_chip, self.language_chip]
+        return [self.similar_chip, self.among_chip, self.folder_chip, self.type_chip, self.date_chip,
+                self.language_chip]
 
     def set_typed(self, fields: set[str], chips: Sequence[Chip]) -> None:
         """Shows chips of what is typed; a menu whose field is typed steps back, so that each says it once."""
@@ -151,6 +162,10 @@ class FilterBar(QWidget):
         self._show()
         self.changed.emit(filters)
 
+    def set_among(self, contents: Sequence[int], label: str) -> None:
+        """Narrows the search to these documents (content ids) and tells; other filters would hide some of them."""
+        self.set_filters(Filters(contents=tuple(contents), contents_label=label))
+
     def clear(self) -> None:
         """Clears all filters."""
         self.set_filters(Filters())
@@ -162,10 +177,15 @@ class FilterBar(QWidget):
 
     # ---- private --------------------------------------------------------------------------
     def _change(self, **values: object) -> None:
-        current = {name: getattr(self._filters, name) for name in ("folder", "types", "after", "before", "languages")}
+        kept = ("folder", "types", "after", "before", "languages", "contents", "contents_label")
+        current = {name: getattr(self._filters, name) for name in kept}
         self._filters = Filters(**{**current, **values})
         self._show()
         self.changed.emit(self._filters)
+
+    def _leave_among(self) -> None:
+        self.folder_chip.setFocus(Qt.FocusReason.OtherFocusReason)  # the chip goes, and the focus would go with it
+        self._change(contents=(), contents_label="")
 
     def _change_date(self, after: float | None, before: float | None, words: str) -> None:
         self._date_words = words
@@ -179,6 +199,8 @@ class FilterBar(QWidget):
         self.type_chip.set_value(listed(list(dict.fromkeys(type_word(kind) for kind in chosen.types))))
         self.date_chip.set_value(self._date_words if chosen.after is not None or chosen.before is not None else "")
         self.language_chip.set_value(listed([language_word(code) for code in chosen.languages]))
+        self.among_chip.set_value(among_words(chosen))
+        self.among_chip.setVisible(bool(chosen.contents))
         typed = self._typed
         self.folder_chip.setVisible("folder" not in typed or folder is not None)
         self.date_chip.setVisible(not typed & {"after", "before"} or bool(self.date_chip.value()))

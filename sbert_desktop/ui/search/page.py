@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
@@ -24,6 +24,7 @@ from sbert_desktop.ui.search.head import NEWER_PREFERRED, ORDERS, RECENCY, Searc
 from sbert_desktop.ui.search.inspector import PreviewInspector
 from sbert_desktop.ui.search.model import Kind, ResultModel, title_of
 from sbert_desktop.ui.search.narrowing import Narrowing
+from sbert_desktop.ui.search.onward import Onward
 from sbert_desktop.ui.search.page_actions import make_actions, offered_actions
 from sbert_desktop.ui.search.result_list import AT_ONCE, Chosen
 from sbert_desktop.ui.search.second_look import SecondLook
@@ -59,7 +60,8 @@ class SearchPage(Panel):
     modelWanted = Signal(str)
 
     def __init__(self, commands: Commands, bridge: Bridge, theme: Theme = theme, parent: QWidget | None = None,
-                 inspector: PreviewInspector | None = None, can: Callable[[str], bool] = lambda command: True) -> None:
+                 inspector: PreviewInspector | None = None, can: Callable[[str], bool] = lambda command: True,
+                 has_page: Callable[[str], bool] = lambda key: False) -> None:
         super().__init__("surface", parent=parent)
         self._stale = False
         self.setObjectName("page_search")
@@ -77,6 +79,7 @@ class SearchPage(Panel):
         self.files.said.connect(self.statusMessage)
         self.inspector = inspector if inspector is not None else PreviewInspector(commands, bridge, theme)
         self._build()
+        self.onward = Onward(self.model, self.stack, self.session, self.filters, self.arrival, has_page, self)
         self._connect()
         make_actions(self)
         self._take_keys()
@@ -259,6 +262,13 @@ class SearchPage(Panel):
         self.arrival.drop_waiting()
         self.filters.set_similar(quick_path(path.name))
         self.session.show_similar(path)
+
+    def search_among(self, contents: Sequence[int], label: str) -> None:
+        """Searches only in these documents (content ids) until the chip that says so is cleared."""
+        if self.session.similar_path is not None or self.session.like:
+            self._leave_similar()  # what is similar is looked for everywhere
+        self.filters.set_among(contents, label)
+        self.narrowing.order_tab()
 
     def show_document(self, document: DocumentView) -> None:
         """Shows a document that was not searched for in the preview; the results stay, none of them is chosen."""

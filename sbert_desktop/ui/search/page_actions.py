@@ -46,6 +46,8 @@ def make_actions(page: SearchPage) -> None:
     make("search_meaning_only", "Search by meaning only", "", lambda: page.set_weight(0))
     make("search_words_only", "Search by words only", "", lambda: page.set_weight(100))
     make("search_caption", "Add a caption or transcript to this result…", "", page.want_caption)
+    make("search_results_on_map", "Show results on the map", "", partial(page.onward.take_results, "map"))
+    make("search_results_themes", "Themes of these results", "", partial(page.onward.take_results, "clusters"))
     make("search_forget", "Clear recent searches", "", page.clear_history)
     row = page.list.row
     for command, actions in (("judge", (row.relevant, row.not_relevant)), ("export_hits", (row.export,)),
@@ -53,6 +55,8 @@ def make_actions(page: SearchPage) -> None:
                              ("parse", (row.more, row.less, row.unfold))):
         if not page.can(command):
             row.leave_out(*actions)
+    if not page.onward.has_page("map"):
+        row.leave_out(row.on_map)
     page.inspector.set_judging(page.can("judge"))
 
 
@@ -62,6 +66,8 @@ def offered_actions(page: SearchPage) -> list[QAction]:
         ("search_save", page.can("save_search") and bool(page.session.text.strip())),
         ("search_get_reader", page.can("add_model") and not page.second_look.possible),
         ("search_language", page.can("parse")),
+        ("search_results_on_map", page.onward.can_take("map")),
+        ("search_results_themes", page.onward.can_take("clusters")),
         (f"search_sort_{NEWER_PREFERRED}", page.can("parse"))) if not possible}
     return [action for action in QWidget.actions(page)
             if isinstance(action, QAction) and action.objectName() not in left_out]

@@ -40,6 +40,7 @@ class ResultList(QListView):
     openWithWanted = Signal()
     citationWanted = Signal()
     collectWanted = Signal()
+    mapWanted = Signal()
     chosenChanged = Signal(int)  # how many rows are chosen
     pointerLeft = Signal()
 

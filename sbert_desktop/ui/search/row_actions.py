@@ -34,6 +34,7 @@ class RowActions:
         self.cite = make("search_cite", "Copy as citation", "quote", ["Ctrl+Alt+C"], view.citationWanted.emit)
         self.export = make("search_export", "Export…", "export", ["Ctrl+Shift+S"], view.exportWanted.emit)
         self.collect = make("search_collect", "Add to a collection…", "collection", ["M"], view.collectWanted.emit)
+        self.on_map = make("search_on_map", "Show on the map", "map", [], view.mapWanted.emit)
         self.relevant = make("search_relevant", "This is what I meant", "relevant", ["S", "1"],
                              partial(view.want_verdict, "relevant"))
         self.not_relevant = make("search_not_relevant", "This is not what I meant", "not_relevant", ["D", "2"],
