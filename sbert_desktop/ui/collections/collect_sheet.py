@@ -74,9 +74,14 @@ class CollectSheet(Sheet):
 
     def ask(self, hits: Sequence[HitView], views: Sequence[CollectionView], done: Callable[[str], object]) -> None:
         """Asks where the hits go; ``done`` takes the name."""
+        files = words.listed(list(dict.fromkeys(file_words(h.path, h.member) for h in hits))[:20])
+        self.ask_for(words.counted(len(hits), "passage"), files, views, done)
+
+    def ask_for(self, number: str, what: str, views: Sequence[CollectionView], done: Callable[[str], object]) -> None:
+        """Asks where so many things go (``number``, e.g. "3 documents"); ``what`` says which."""
         self._views, self._done = tuple(views), done
-        self.title.setText(f"Add {words.counted(len(hits), 'passage')} to a collection")
-        self.what.set_full_text(words.listed(list(dict.fromkeys(file_words(h.path, h.member) for h in hits))[:20]))
+        self.title.setText(f"Add {number} to a collection")
+        self.what.set_full_text(what)
         self.edit.clear()
         self._fill()
         self.open()

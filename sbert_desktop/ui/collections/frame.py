@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 
 from sbert_desktop.app.views import CollectionView, HitView, SavedSearchView
-from sbert_desktop.domain import Finished, Mode, Outcome, Query
+from sbert_desktop.domain import Finished, JobId, Mode, Outcome, Query
 from sbert_desktop.settings import BY_KEY
 from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.collections.collect_sheet import CollectSheet
@@ -19,6 +19,7 @@ from sbert_desktop.ui.collections.query_text import query_text
 from sbert_desktop.ui.naming import in_title
 from sbert_desktop.ui.page import Action
 from sbert_desktop.ui.rail import Kept
+from sbert_desktop.ui.search.filters import among_words
 from sbert_desktop.ui.widgets import menu, no_mnemonic
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class ShelfFrame(QObject):
         self._shelf.savedChanged.connect(self._show_saved)
         self._shelf.shownChanged.connect(self._mark)
         desk.collectRequested.connect(self.collect)
+        desk.collectDocumentsRequested.connect(self.collect_documents)
         desk.saveSearchRequested.connect(self.save_search)
         desk.quotesRequested.connect(self.check_quotes)
         desk.modelWanted.connect(self.get_model)
@@ -127,12 +129,21 @@ class ShelfFrame(QObject):
 
     def collect(self, hits: Sequence[HitView]) -> None:
         """Asks into which collection passages go."""
-        sheet = self._window.findChild(CollectSheet, "collect_sheet")
-        if sheet is None:
-            sheet = CollectSheet(self._window)
-        sheet.ask(hits, self._shelf.collections, partial(self._collect, tuple(hits)))
+        chosen = tuple(hits)
+        self._sheet().ask(chosen, self._shelf.collections, partial(
+            self._collect, lambda own: self._desk.commands.collect(own, chosen), len(chosen), "passage"))
 
-    def _collect(self, hits: tuple[HitView, ...], own: str) -> None:
+    def collect_documents(self, contents: Sequence[int], label: str) -> None:
+        """Asks into which collection whole documents (content ids) go."""
+        chosen = tuple(contents)
+        self._sheet().ask_for(words.counted(len(chosen), "document"), label, self._shelf.collections, partial(
+            self._collect, lambda own: self._desk.commands.collect_documents(own, chosen), len(chosen), "document"))
+
+    def _sheet(self) -> CollectSheet:
+        sheet = self._window.findChild(CollectSheet, "collect_sheet")
+        return sheet if sheet is not None else CollectSheet(self._window)
+
+    def _collect(self, put: Callable[[str], JobId], number: int, thing: str, own: str) -> None:
         # what is still being deleted is gone before something is put into one of the same name
         self._window.toast.dismiss()
         view = self._shelf.collection(own)
@@ -142,12 +153,12 @@ class ShelfFrame(QObject):
             after = next((v for v in cast(tuple[CollectionView, ...], result) if v.name == own), None)
             new = {item.id for item in after.items} - before if after is not None else set()
             if not new:
-                self._desk.toast(f"{in_title(own)} holds {'it' if len(hits) == 1 else 'them'} already")
+                self._desk.toast(f"{in_title(own)} holds {'it' if number == 1 else 'them'} already")
             else:
-                self._desk.toast(f"Added {words.counted(len(new), 'passage')} to {in_title(own)}", action="Undo",
+                self._desk.toast(f"Added {words.counted(len(new), thing)} to {in_title(own)}", action="Undo",
                                  run=partial(self._uncollect, own, new, view is None))
 
-        self._desk.start(self._desk.commands.collect(own, hits), done)
+        self._desk.start(put(own), done)
 
     def _uncollect(self, own: str, ids: set[int], made: bool) -> None:
         view = self._shelf.collection(own)
@@ -177,7 +188,13 @@ class ShelfFrame(QObject):
         return query if isinstance(query, Query) and query_text(query) else None
 
     def save_search(self, query: Query) -> None:
-        """Asks for a name and keeps a search by it."""
+        """Asks for a name and keeps a search by it; of one in documents chosen by hand, says how it can be kept."""
+        chosen = query.filters
+        if chosen.contents:
+            self._desk.toast(f"A saved search cannot hold {in_title(among_words(chosen))}. Save these as a collection "
+                             "first, then search in it.", action="Save as a collection...",
+                             run=lambda: self._desk.collect_documents(chosen.contents, chosen.contents_label))
+            return
         text = query_text(query)
         names = {view.name.casefold() for view in self._shelf.saved}
         kept = next((view.name for view in self._shelf.saved if view.text == text), "")

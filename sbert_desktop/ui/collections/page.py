@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, cast
 
@@ -35,6 +36,9 @@ from sbert_desktop.ui.widgets import (
     no_mnemonic,
 )
 
+ONWARD: Final = (("map", "map", "Show on the map"), ("clusters", "clusters", "Themes of these"))
+TO_PAGE: Final = {"map": "Show this collection on the map", "clusters": "Themes of this collection"}
+OF_CHOSEN: Final = "chosen in a collection"
 EXPORTS: Final = (("CSV table", ".csv"), ("JSON", ".json"), ("Web page", ".html"), ("BibTeX list", ".bib"))
 
 
@@ -178,6 +182,8 @@ class CollectionsPage(Page):
                    icon="search", note=self._name, enabled=there),
             Action("collection_export", "Export this collection...", lambda: self.ask_export(self._name), "Ctrl+S",
                    "export", self._name, there, bind=False),
+            *(Action(f"collection_{page}", TO_PAGE[page], partial(self.take_to, page, self._name), "", icon, self._name,
+                     partial(self._has_documents, self._name)) for page, icon, _ in self._onward()),
             Action("collection_rename", "Rename this collection...", lambda: self.ask_rename(self._name), "", "pencil",
                    self._name, there),
             Action("collection_delete", "Delete this collection", lambda: self.delete(self._name), "", "trash",
@@ -205,6 +211,26 @@ class CollectionsPage(Page):
         self._on_changed()
         if self.table.rows_model.rows and not self.table.chosen_rows():
             self.table.selectRow(0)
+
+    def _onward(self) -> list[tuple[str, str, str]]:
+        """Gives page, icon and words of the pages that documents can be taken to."""
+        return [(page, icon, text) for page, icon, text in ONWARD if self.desk.has_page(page)]
+
+    def _has_documents(self, own: str) -> bool:
+        view = self._shelf.collection(own)
+        return view is not None and any(item.content_id for item in view.items)
+
+    def take_to(self, page: str, own: str) -> None:
+        """Goes to another page with the documents of a collection that the library still holds."""
+        view = self._shelf.collection(own)
+        self._take(page, view.items if view is not None else (), f"of {in_title(own)}")
+
+    def _take(self, page: str, items: Sequence[CollectionItem], of: str) -> None:
+        contents = tuple(dict.fromkeys(item.content_id for item in items if item.content_id))
+        if contents:
+            self.desk.go_with(page, contents, f"{words.counted(len(contents), 'document')} {of}")
+        else:
+            self.desk.toast("The library no longer holds these documents")
 
     # ---- what the shelf says
 
@@ -255,6 +281,8 @@ class CollectionsPage(Page):
         chosen = self.table.chosen_rows()
         item = _item(now) if now is not None and now in chosen else _item(chosen[0]) if chosen else None
         self._show_item(item if self.stack.currentWidget() is self.full else None)
+        self.desk.set_chosen(self.key, tuple(dict.fromkeys(_item(row).content_id for row in chosen
+                                                           if _item(row).content_id)))
 
     def _show_item(self, item: CollectionItem | None) -> None:
         if item is not None or self.detail.item() is not None:
@@ -334,6 +362,8 @@ class CollectionsPage(Page):
     def menu_entries(self, own: str) -> list[tuple[str, str, Callable[[], None]]]:
         """Gives (icon, words, what it does) of a collection's menu."""
         return [("search", "Search in it", lambda: self.search_in_it(own)),
+                *((icon, text, partial(self.take_to, page, own)) for page, icon, text in self._onward()
+                  if self._has_documents(own)),
                 ("export", "Export...", lambda: self.ask_export(own)),
                 ("pencil", "Rename...", lambda: self.ask_rename(own)),
                 ("trash", "Delete", lambda: self.delete(own))]
@@ -396,9 +426,11 @@ class CollectionsPage(Page):
         for icon, text, key, run in (("open", "Open", "Enter", self._open),
                                      ("reveal", "Show in folder", "Ctrl+Return", self._reveal),
                                      ("copy", "Copy with its place", "Ctrl+C", self._copy),
+                                     *((icon, text, "", partial(self._take, page, self._chosen(), OF_CHOSEN))
+                                       for page, icon, text in self._onward()),
                                      ("note", "Write a note", "N", self._go_to_note),
                                      ("trash", "Take out", "Delete", self._take_out)):
-            made.addAction(icons.icon(icon, 16), f"{text}\t{key}", run)
+            made.addAction(icons.icon(icon, 16), f"{text}\t{key}" if key else text, run)
         made.popup(position)
 
     # ---- layout

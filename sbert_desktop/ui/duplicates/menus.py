@@ -14,10 +14,11 @@ from sbert_desktop.app.views import DocumentView
 from sbert_desktop.domain import short_path
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.duplicates.words import member_name
-from sbert_desktop.ui.naming import in_title, kind_of
+from sbert_desktop.ui.naming import in_title, kind_of, quick_path
 from sbert_desktop.ui.page import Desk
 from sbert_desktop.ui.search.files import Files
 from sbert_desktop.ui.widgets import menu, no_mnemonic
+from sbert_desktop.ui.words import counted
 
 if TYPE_CHECKING:
     from sbert_desktop.ui.duplicates.page import DuplicatesPage
@@ -29,6 +30,17 @@ def document_of(member: MemberView) -> DocumentView:
     return DocumentView(copy.content, copy.path, (copy.path,), copy.title or copy.path.name,
                         copy.format or kind_of(copy.path, copy.member), copy.mtime_ns / 1e9 or time.time(), copy.size,
                         "", 1.0, (), 0, member.state, copy.member)
+
+
+def contents_of(group: GroupView | None) -> tuple[int, ...]:
+    """Gives the documents (content ids) of a group: identical files are one, files without text are none."""
+    copies = [copy for member in group.members for copy in member.files or (member.copy,)] if group is not None else []
+    return tuple(dict.fromkeys(copy.content for copy in copies if copy.content))
+
+
+def _what(group: GroupView | None, documents: int) -> str:
+    title = in_title(quick_path(group.title)) if group is not None else ""
+    return f"{counted(documents, 'document')} of the group {title}"
 
 
 class FileDeeds(QObject):
@@ -64,6 +76,16 @@ class FileDeeds(QObject):
             QApplication.clipboard().setText(str(member.copy.path))
             self._desk.toast(f"Copied {short_path(member.copy.path)}")
 
+    def show_on_map(self, group: GroupView | None) -> None:
+        """Goes to the map with the documents of a group."""
+        if contents := contents_of(group):
+            self._desk.go_with("map", contents, _what(group, len(contents)))
+
+    def collect(self, group: GroupView | None) -> None:
+        """Asks into which collection the documents of a group go."""
+        if contents := contents_of(group):
+            self._desk.collect_documents(contents, _what(group, len(contents)))
+
     def show_menu(self, page: DuplicatesPage, group: GroupView, member: MemberView | None, spot: QPoint) -> None:
         """Shows the menu of a group and its row chosen."""
         made = menu(page, "duplicates_menu", "Group and file")
@@ -91,6 +113,12 @@ class FileDeeds(QObject):
         add("close", "Untick all in this group", lambda: selection.tick_none((group,)),
             enabled=bool(selection.of(group)))
         add("undo", "Tick as the rules suggest", lambda: selection.tick_suggested((group,)))
+        made.addSeparator()
+        readable = bool(contents_of(group))
+        if self._desk.has_page("map"):
+            add("map", "Show on the map", lambda: self.show_on_map(group), enabled=readable)
+        if self._desk.can("collect_documents"):
+            add("collection", "Save group as collection...", lambda: self.collect(group), enabled=readable)
         made.addSeparator()
         add("not_relevant", "Not duplicates", page.say_apart, "Ctrl+Shift+D")
         made.popup(spot)

@@ -1,8 +1,9 @@
-"""Chips that narrow what is compared: one folder, some types."""
+"""Chips that narrow what is compared: one folder, some types, documents chosen on another page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -12,12 +13,12 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from sbert_desktop.app.views import LibraryView
 from sbert_desktop.domain import Filters, short_path
 from sbert_desktop.ui.naming import quick_path
-from sbert_desktop.ui.search.filters import type_word
+from sbert_desktop.ui.search.filters import among_words, type_word
 from sbert_desktop.ui.widgets import Chip, FlowLayout, name, no_mnemonic
 
 
 class NarrowBar(QWidget):
-    """Two chips; ``changed(Filters)`` when the person chose or cleared one."""
+    """The chips; ``changed(Filters)`` when the person chose or cleared one."""
 
     changed = Signal(object)
 
@@ -26,11 +27,17 @@ class NarrowBar(QWidget):
         name(self, "duplicates_filters", "Filters")
         self._folder: Path | None = None
         self._types: tuple[str, ...] = ()
+        self._among = Filters()  # holds the documents chosen on another page, and what they are
         self._folders: tuple[Path, ...] = ()
         self._formats: tuple[str, ...] = ()
         row = FlowLayout(self, gap=8)
         self.folder_chip = Chip("Only in", unset="all folders", object_name="duplicates_filter_folder", parent=self)
         self.type_chip = Chip("Type", object_name="duplicates_filter_type", parent=self)
+        self.among_chip = Chip("Only in", object_name="duplicates_filter_among", parent=self)
+        self.among_chip.hide()  # until another page chose
+        for signal in (self.among_chip.cleared, self.among_chip.clicked):
+            signal.connect(self._leave_among)
+        row.addWidget(self.among_chip)
         row.addWidget(self.folder_chip)
         row.addWidget(self.type_chip)
         self._folder_menu = QMenu(self)
@@ -48,12 +55,18 @@ class NarrowBar(QWidget):
 
     def filters(self) -> Filters:
         """Gives what is chosen."""
-        return Filters(folder=self._folder, types=self._types)
+        return replace(self._among, folder=self._folder, types=self._types)
 
     def set_filters(self, filters: Filters) -> None:
         """Shows filters without telling."""
         self._folder, self._types = filters.folder, filters.types
+        self._among = Filters(contents=filters.contents, contents_label=filters.contents_label)
         self._show()
+
+    def set_among(self, contents: Sequence[int], label: str) -> None:
+        """Narrows to these documents (content ids), and tells; other filters would hide some of them."""
+        self.set_filters(Filters(contents=tuple(contents), contents_label=label))
+        self.changed.emit(self.filters())
 
     def clear(self) -> None:
         """Takes every filter away, and tells."""
@@ -67,6 +80,8 @@ class NarrowBar(QWidget):
         self._formats = view.formats
 
     def _show(self) -> None:
+        self.among_chip.set_value(among_words(self._among))
+        self.among_chip.setVisible(bool(self._among.contents))
         folder = self._folder
         self.folder_chip.set_value(quick_path(folder.name or str(folder)) if folder is not None else "",
                                    short_path(folder) if folder is not None else "")
@@ -77,6 +92,11 @@ class NarrowBar(QWidget):
     def _tell(self) -> None:
         self._show()
         self.changed.emit(self.filters())
+
+    def _leave_among(self) -> None:
+        self.folder_chip.setFocus(Qt.FocusReason.OtherFocusReason)  # the chip goes, and the focus would go with it
+        self._among = Filters()
+        self._tell()
 
     def _choose(self, folder: Path | None) -> None:
         if folder != self._folder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -15,17 +15,15 @@ from sbert_desktop.cleanup import Assistant
 from sbert_desktop.domain import Failure, Filters, Finished, display_path
 from sbert_desktop.ui import words
 from sbert_desktop.ui.duplicates.finder import SHARES
-from sbert_desktop.ui.duplicates.menus import FileDeeds
+from sbert_desktop.ui.duplicates.menus import FileDeeds, contents_of
 from sbert_desktop.ui.duplicates.page_actions import page_actions
 from sbert_desktop.ui.duplicates.page_moving import MovingPage
 from sbert_desktop.ui.duplicates.selection import Kept, with_ticks
 from sbert_desktop.ui.naming import in_title, quick_path
 from sbert_desktop.ui.page import Action, Desk, failure_text
 from sbert_desktop.ui.saving import ask_target
+from sbert_desktop.ui.search.filters import among_words
 from sbert_desktop.ui.theme import theme
-
-if TYPE_CHECKING:
-    pass
 
 FORMS: Final = (("Table", ".csv"), ("JSON", ".json"), ("Web page", ".html"))
 SMALL: Final = 20_000
@@ -207,6 +205,16 @@ class DuplicatesPage(MovingPage):
         self.finder.filters = filters
         self.finder.ask()
 
+    def take_among(self, contents: tuple[int, ...], label: str) -> None:
+        """Looks for duplicates only among these documents, until the chip that says so is cleared."""
+        if self.cleaning.busy:
+            self.desk.toast("Files are being moved. Look for duplicates among these when that is done.")
+            return
+        self.show_view("files")
+        self.column.show_filters(True)
+        self._begun = True  # the person asks: how many documents there are is no reason to wait
+        self.column.filters.set_among(contents, label)
+
     def _on_share(self, percent: int) -> None:
         if self.finder.kinds in SHARES:
             self.finder.set_share(self.finder.kinds, percent)
@@ -269,6 +277,8 @@ class DuplicatesPage(MovingPage):
         if view.files < 2:
             title, sentence = "Nothing to compare", "There are fewer than two files."
             sentence = "Fewer than two files pass the filters." if narrowed else sentence
+        if self.finder.filters.contents:
+            sentence += f" Compared were only {among_words(self.finder.filters)}."
         none = self.detail.none
         none.title.setText(title)
         none.sentence.setText(sentence.format(files=files))
@@ -355,6 +365,7 @@ class DuplicatesPage(MovingPage):
     def _on_group(self, group: GroupView | None) -> None:
         self.bubble.hide()
         self.detail.show_group(group)
+        self.desk.set_chosen(self.key, contents_of(group))
 
     def _on_tick(self, member: MemberView) -> None:
         group = self.group()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sbert_desktop.ui import words
+from sbert_desktop.ui.duplicates.menus import contents_of
 from sbert_desktop.ui.naming import in_title, quick_path
 from sbert_desktop.ui.page import Action
 
@@ -44,8 +45,25 @@ def page_actions(page: DuplicatesPage) -> list[Action]:
         Action("duplicates_files", "Show files that are alike", lambda: page.show_view("files"), "", "duplicates"),
         Action("duplicates_passages", "Show passages that are shared", lambda: page.show_view("passages"), "",
                "text"),
+        *_onward_actions(page, title),
         *_inner_actions(page),
     ]
+
+
+def _onward_actions(page: DuplicatesPage, title: str) -> Sequence[Action]:
+    """Gives the commands that take the group's documents elsewhere, where there is such a place."""
+
+    def readable() -> bool:
+        return page.finder.view is not None and bool(contents_of(page.group()))
+
+    made = []
+    if page.desk.has_page("map"):
+        made.append(Action("duplicates_on_map", "Show the group on the map",
+                           lambda: page.deeds.show_on_map(page.group()), "", "map", title, readable))
+    if page.desk.can("collect_documents"):
+        made.append(Action("duplicates_collect", "Save group as collection...",
+                           lambda: page.deeds.collect(page.group()), "", "collection", title, readable))
+    return made
 
 
 def _inner_actions(page: DuplicatesPage) -> Sequence[Action]:
