@@ -282,7 +282,7 @@ class KeptView:
     """A daily copy of what the person made, and how much of it the library did not hold.
 
     ``day``: ISO date, ``""`` for a file of another name. ``items``: collected passages. ``later``: captions that
-    come back once the library has a folder. ``unread``: lines that are damaged.
+    come back once the library has a folder. ``unread``: lines that are damaged. ``arrangements``: themes.
     """
 
     path: Path
@@ -294,11 +294,12 @@ class KeptView:
     captions: int = 0
     later: int = 0
     unread: int = 0
+    arrangements: int = 0
 
     @property
     def total(self) -> int:
         """How many things."""
-        return self.judgements + self.collections + self.items + self.searches + self.captions
+        return self.judgements + self.collections + self.items + self.searches + self.captions + self.arrangements
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sbert_desktop.domain import FileId, FolderId
-from sbert_desktop.library import _schema, _units, _vectors, _words
+from sbert_desktop.library import _kept, _schema, _units, _vectors, _words
 from sbert_desktop.library._columns import Change, SpaceRow
 from sbert_desktop.library._text import Slices
 
@@ -69,6 +69,8 @@ def erase_contents(connection: sqlite3.Connection, contents: Sequence[int], *, w
     removed = erase_passages(connection, contents, words=words)
     for table, column in (("todo", "content"), ("text_part", "content"), ("content", "id")):
         connection.executemany(f"DELETE FROM {table} WHERE {column}=?", [(content,) for content in contents])
+    if contents:
+        _kept.note_erasing(connection)
     return removed
 
 

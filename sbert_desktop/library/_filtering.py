@@ -39,12 +39,22 @@ def select(view: View, filters: Filters, details: Details) -> Mask | None:
         condition(view, filters, details, files)
     mask = np.zeros(len(view.content_live), np.bool_)
     mask[contents[files]] = True
+    if filters.contents:
+        mask &= _among(filters.contents, len(mask))
     if filters.collections:
         mask &= details.collected(filters.collections, len(mask))
     for unwanted in filters.without:
         left_out = select(view, unwanted, details)
         if left_out is not None:
             mask &= ~left_out
+    return mask
+
+
+def _among(contents: Sequence[int], size: int) -> Mask:
+    """Says of each content whether it is one of these, bool [size]; ids that there are not are left out."""
+    mask = np.zeros(size, np.bool_)
+    ids = np.fromiter((id_ for id_ in contents if 0 <= id_ < size), np.int64)
+    mask[ids] = True
     return mask
 
 

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from sbert_desktop.library._records import CollectionRecord, JudgementRecord, Ke
 
 
 class Keeping:
-    """Judgements, collections and saved searches. Every method may be called from any thread.
+    """Judgements, collections, saved searches and arrangements. Every method may be called from any thread.
 
     They wait for no writer's lock, and what they write is on disk when they return. All raise
     LibraryError ``library-readonly`` when they would write, and LibraryBusy ``library-busy``.
@@ -62,9 +62,10 @@ class Keeping:
     def import_kept(self, source: Path) -> dict[str, int]:
         """Adds what a copy holds and the library does not; what is there stays as it is.
 
-        Gives how many ``judgements``, ``collections``, ``items``, ``searches`` and ``captions`` were new, ``later``
-        (captions, while the library has no folder: import again then), and the ``unread`` lines. A caption is found
-        again when its file is read the next time. Twice the same copy brings nothing twice.
+        Gives how many ``judgements``, ``collections``, ``items``, ``searches``, ``captions`` and ``arrangements`` were
+        new, ``later`` (captions, while the library has no folder: import again then), and the ``unread`` lines. A
+        caption is found again when its file is read the next time; an arrangement comes back only where the library
+        has none of its name. Twice the same copy brings nothing twice.
 
         Raises:
             LibraryError: ``kept-unreadable``, ``kept-damaged``.
@@ -94,6 +95,15 @@ class Keeping:
         return tuple(_kept_copies.copies(self.path))
 
     # ------------------------------------------------------------ judgements
+
+    def sha256s(self, contents: Iterable[ContentId | int]) -> dict[int, str]:
+        """Gives the hashes of many documents by content id; those that are gone are left out.
+
+        100,000 take about XXX ms.
+        """
+        wanted = {int(content) for content in contents}
+        with self._reading() as connection:
+            return _kept.sha256s(connection, wanted)
 
     def sha256_of(self, content: ContentId | int) -> str:
         """Gives the hash by which judgements and collections name a document, ``""`` when it is gone."""
@@ -234,6 +244,37 @@ class Keeping:
         """Forgets a saved search."""
         with self._keeping() as connection:
             _kept.remove_saved(connection, name)
+
+    # ------------------------------------------------------------ arrangements
+
+    def arrangement(self, name: str) -> bytes | None:
+        """Gives what was last kept under a name by :meth:`arrange`, or None."""
+        with self._reading() as connection:
+            return _kept.arrangement(connection, name)
+
+    def arrange(self, name: str, data: bytes) -> None:
+        """Keeps how the person has arranged documents (their themes), packed by the caller, as a whole.
+
+        Documents are to be named by sha256. When documents are erased, the data stays as it is, as the person's own
+        work; hashes may stay in it, words taken from those documents may not: whoever packs it asks
+        :meth:`is_arrangement_stale` when loading, takes them out, and keeps it again.
+
+        Args:
+            name: E.g. ``themes``.
+            data: At most 64 MB; ``b""`` forgets what was kept.
+
+        Raises:
+            ValueError: More than 64 MB.
+        """
+        if len(data) > _kept.LARGEST:
+            raise ValueError("an arrangement holds 64 MB at most")
+        with self._keeping() as connection:
+            _kept.arrange(connection, _clean(name), data)
+
+    def is_arrangement_stale(self, name: str) -> bool:
+        """Says whether documents were erased for good since an arrangement was kept: see :meth:`arrange`."""
+        with self._reading() as connection:
+            return _kept.is_stale(connection, name)
 
     def _newest(self, connection: sqlite3.Connection) -> int:
         return int(connection.execute("SELECT coalesce(max(id), 0) FROM content").fetchone()[0])

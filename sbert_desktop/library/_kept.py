@@ -1,4 +1,4 @@
-"""What the person made and the files do not hold: judgements, collections, saved searches.
+"""What the person made and the files do not hold: judgements, collections, saved searches, arrangements.
 
 Everything names a passage by the sha256 of its document, its offsets and its text, never by the number of a row, so
 that it outlives re-splitting, another model and moves. Written beside the one who writes, in short transactions of
@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from sbert_desktop.library._records import (
     SavedRecord,
 )
 
+FEW = 500  # contents whose hashes are asked for one by one
 WAIT_MS = 20_000  # a commit of the one who indexes takes a second; remaking a large keyword table longer
 
 
@@ -85,6 +86,17 @@ def judgements(connection: sqlite3.Connection, kind: str | None, query: str | No
         (kind, kind, query, query),
     )
     return tuple(JudgementRecord(*row) for row in rows)
+
+
+def sha256s(connection: sqlite3.Connection, contents: Set[int]) -> dict[int, str]:
+    """Gives the hashes of contents by id; what is gone is left out."""
+    if len(contents) <= FEW:
+        marks = ",".join("?" * len(contents))
+        rows = connection.execute(f"SELECT id, sha256 FROM content WHERE id IN ({marks})", list(contents))
+        return {int(id_): str(sha256) for id_, sha256 in rows}
+    # One pass over the index of hashes, which is a tenth of the table.
+    rows = connection.execute("SELECT id, sha256 FROM content INDEXED BY sqlite_autoindex_content_1")
+    return {id_: sha256 for id_, sha256 in rows if id_ in contents}
 
 
 # ---------------------------------------------------------------- collections
@@ -296,3 +308,49 @@ def saved_searches(connection: sqlite3.Connection) -> tuple[SavedRecord, ...]:
         (_WAITING,),
     )
     return tuple(SavedRecord(name, query, saved, seen, _ranges(waiting)) for name, query, saved, seen, waiting in rows)
+
+
+# ---------------------------------------------------------------- arrangements
+
+LARGEST = 64_000_000  # bytes of an arrangement: a million documents by their hashes
+_ERASED = "erased"  # in meta: the time at which documents were last erased for good
+
+
+def arrange(connection: sqlite3.Connection, name: str, data: bytes, changed: float | None = None) -> None:
+    """Keeps an arrangement in the place of what had its name; ``b""`` forgets it.
+
+    ``changed`` None: now, and in any case not before the last erasing, whatever the clock says.
+    """
+    if not data:
+        connection.execute("DELETE FROM arrangement WHERE name=?", (name,))
+        return
+    when = max(time.time(), erased(connection)) if changed is None else changed
+    connection.execute("INSERT OR REPLACE INTO arrangement VALUES(?,?,?)", (name, data, when))
+
+
+def arrangement(connection: sqlite3.Connection, name: str) -> bytes | None:
+    """Gives an arrangement as it was kept, or None."""
+    row = connection.execute("SELECT data FROM arrangement WHERE name=?", (name,)).fetchone()
+    return bytes(row[0]) if row else None
+
+
+def is_stale(connection: sqlite3.Connection, name: str) -> bool:
+    """Says whether documents were erased since an arrangement was kept."""
+    row = connection.execute("SELECT changed FROM arrangement WHERE name=?", (name,)).fetchone()
+    return row is not None and erased(connection) > row[0]
+
+
+def erased(connection: sqlite3.Connection) -> float:
+    """Gives when documents were last erased for good, in seconds since the epoch; 0 for never."""
+    row = connection.execute("SELECT value FROM meta WHERE key=?", (_ERASED,)).fetchone()
+    return float(row[0]) if row else 0.0
+
+
+def note_erasing(connection: sqlite3.Connection) -> None:
+    """Notes, in the transaction that erases documents, that arrangements may still hold words of theirs.
+
+    The time is after that of every arrangement, also where the clock was put back.
+    """
+    newest = connection.execute("SELECT coalesce(max(changed), 0.0) FROM arrangement").fetchone()[0]
+    when = max(time.time(), erased(connection), newest + 0.001)
+    connection.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (_ERASED, repr(when)))

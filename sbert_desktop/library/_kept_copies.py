@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import json
 import os
@@ -19,7 +20,7 @@ from sbert_desktop.library._records import JudgementRecord, KeptPassage, SavedRe
 FOLDER = "kept"
 COPIES = 14  # days
 _NAMES = "????-??-??.jsonl"
-_LONGEST_LINE = 64_000_000  # characters; a caption or a passage is never so long
+_LONGEST_LINE = 4 * _kept.LARGEST // 3 + 10_000  # characters: the largest arrangement; nothing else is so long
 
 _Line = dict[str, object]
 
@@ -85,6 +86,8 @@ def _lines(connection: sqlite3.Connection) -> Iterator[_Line]:
         yield {"keeps": "search", "name": saved.name, "query": saved.query, "saved": saved.saved, "seen": saved.seen}
     for sha256, made in connection.execute("SELECT sha256, made FROM caption ORDER BY made").fetchall():
         yield {"keeps": "caption", "sha256": sha256, "text": _captions.kept(connection, sha256), "made": made}
+    for name, data, changed in connection.execute("SELECT name, data, changed FROM arrangement ORDER BY name"):
+        yield {"keeps": "arrangement", "name": name, "changed": changed, "data": base64.b64encode(data).decode("ascii")}
 
 
 # ---------------------------------------------------------------- coming back
@@ -99,13 +102,15 @@ def read_back(connection: sqlite3.Connection, source: Path) -> dict[str, int]:
     Raises:
         LibraryError: ``kept-unreadable``, ``kept-damaged`` (not one line says anything).
     """
-    counts = {"judgements": 0, "collections": 0, "items": 0, "searches": 0, "captions": 0, "later": 0, "unread": 0}
+    kinds = ("judgements", "collections", "items", "searches", "captions", "arrangements", "later", "unread")
+    counts = dict.fromkeys(kinds, 0)
     readers: dict[object, tuple[str, Callable[[sqlite3.Connection, _Line], int]]] = {
         "judgement": ("judgements", _judgement),
         "collection": ("collections", _collection),
         "item": ("items", _item),
         "search": ("searches", _search),
         "caption": ("captions", _caption),
+        "arrangement": ("arrangements", _arrangement),
     }
     understood = 0
     try:
@@ -213,6 +218,19 @@ def _caption(connection: sqlite3.Connection, line: _Line) -> int:
     if row[0] is None:
         raise _NoFolderError  # a caption belongs to one
     _captions.keep(connection, sha256, FolderId(row[0]), text)
+    return 1
+
+
+def _arrangement(connection: sqlite3.Connection, line: _Line) -> int:
+    """Keeps an arrangement where there is none of its name.
+
+    One that is there stays, be it older: it may hold what the person did since the copy was made elsewhere, and two
+    cannot be put together here. With its own time, so that it is stale where documents were erased after it.
+    """
+    name, data = _text(line, "name"), base64.b64decode(_text(line, "data"), validate=True)
+    if not data or len(data) > _kept.LARGEST or _kept.arrangement(connection, name) is not None:
+        return 0
+    _kept.arrange(connection, name, data, _time(line, "changed"))
     return 1
 
 

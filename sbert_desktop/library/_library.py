@@ -31,6 +31,7 @@ from sbert_desktop.library import (
     _history,
     _hnsw,
     _known,
+    _layouts,
     _listing,
     _measuring,
     _phrases,
@@ -71,6 +72,7 @@ class Library(Keeping):
         read_only: True when nothing can be written.
         notices: Plain sentences about what was found and done while opening and since.
         shelf: What was computed from the library and is slow to compute again.
+        layouts: The same for large arrays: a map's positions, a graph.
     """
 
     def __init__(self, path: Path, mode: str, exact_below: int, index_from: int, extractor_version: int) -> None:
@@ -98,6 +100,7 @@ class Library(Keeping):
         self._wanted: tuple[tuple[str, int], _Wanted] | None = None
         self._history = _history.History(path)
         self.shelf = _shelf.Shelf(path, read_only=self.read_only)
+        self.layouts = _layouts.Layouts(path, read_only=self.read_only)
         try:
             self._start()
         except BaseException:

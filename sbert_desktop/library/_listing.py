@@ -84,7 +84,8 @@ def copies(connection: sqlite3.Connection) -> list[CopyRecord]:
     rows = connection.execute(
         "SELECT f.path, f.member, f.size, f.mtime_ns, f.device, f.inode, f.sha256, coalesce(f.content, 0), d.path,"
         " coalesce(c.format, ''), coalesce(c.title, ''), c.date,"
-        " coalesce((SELECT p.code FROM problem p WHERE p.file=f.id ORDER BY p.partial LIMIT 1), '')"
+        " coalesce((SELECT p.code FROM problem p WHERE p.file=f.id ORDER BY p.partial LIMIT 1), ''),"
+        " coalesce(c.language, '')"
         " FROM file f JOIN folder d ON d.id=f.folder AND d.state='active' LEFT JOIN content c ON c.id=f.content"
         " WHERE f.captions IS NULL ORDER BY f.path, f.member"
     )

@@ -62,7 +62,8 @@ class CopyRecord(NamedTuple):
     """One file, or member of a container, of an active folder: what tells copies apart.
 
     ``sha256`` is ``""`` where the bytes were not read (files of kinds that are not read, mostly); ``content`` is 0
-    where no text was; ``date``: the document's own, None where it has none.
+    where no text was; ``date``: the document's own, None where it has none; ``language``: the code of the text's
+    language, ``""`` where there is none.
     """
 
     path: bytes
@@ -78,6 +79,7 @@ class CopyRecord(NamedTuple):
     title: str
     date: float | None
     problem: str
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from sbert_desktop.errors import LibraryError
 
 CATALOG = "catalog.sqlite"
 APPLICATION_ID = 0x53424454  # "SBDT"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_SECONDS = 5.0
 BACKUPS_KEPT = 3
 
@@ -115,10 +115,12 @@ CREATE TABLE collection_item(
 CREATE TABLE saved_search(
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, query TEXT NOT NULL, saved REAL NOT NULL,
   seen INTEGER NOT NULL) STRICT;
+CREATE TABLE arrangement(name TEXT PRIMARY KEY, data BLOB NOT NULL, changed REAL NOT NULL) STRICT, WITHOUT ROWID;
 """
 
-# What schema 3 added, word for word as it stands above: a catalog that was brought forward has the same shape.
-_NEW_IN_3 = TABLES[TABLES.index("CREATE INDEX judgement_a") :]
+# What schemas 3 and 4 added, word for word as it stands above: a catalog that was brought forward has the same shape.
+_NEW_IN_4 = TABLES[TABLES.index("CREATE TABLE arrangement") :]
+_NEW_IN_3 = TABLES[TABLES.index("CREATE INDEX judgement_a") : -len(_NEW_IN_4)]
 
 
 def _to_2(connection: sqlite3.Connection) -> None:
@@ -152,7 +154,12 @@ def _to_3(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
 
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3}
+def _to_4(connection: sqlite3.Connection) -> None:
+    """Arrangements: themes as the person left them."""
+    connection.execute(_NEW_IN_4)
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4}
 """Version n -> the step that makes it n + 1, inside one transaction with the others."""
 
 

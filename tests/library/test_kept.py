@@ -21,6 +21,7 @@ from sbert_desktop.library import KeptPassage, Library, _kept, _kept_copies, kep
 from .makers import RULES, document, embed_all, info, put_text, start
 
 HERE = Path("/docs/a.txt")
+BLOB = bytes(range(256))
 
 
 def fill(library: Library) -> tuple[int, str]:
@@ -174,6 +175,7 @@ def keep_all(library: Library) -> str:
     library.judge("relevance", "relevant", "q\ud800", sha, 0, 10, "first part")
     library.collect("box", [second_part(sha, path=Path(os.fsdecode(b"/docs/\xff.txt")))], note="n")
     library.save_search("mine", "{}")
+    library.arrange("themes", BLOB)
     return sha
 
 
@@ -187,13 +189,15 @@ def test_a_copy_brings_everything_into_another_library(library: Library, tmp_pat
         start(other, Path("/elsewhere"))
         counts = other.import_kept(path)
         assert counts == {
-            "judgements": 1, "collections": 1, "items": 1, "searches": 1, "captions": 1, "later": 0, "unread": 0,
+            "judgements": 1, "collections": 1, "items": 1, "searches": 1, "captions": 1,
+            "arrangements": 1, "later": 0, "unread": 0,
         }  # fmt: skip
         assert other.judgements() == library.judgements()
         (box,) = other.collections()
         assert (box.note, box.items[0].text, os.fsencode(box.items[0].path)) == ("n", "second part", b"/docs/\xff.txt")
         assert other.saved_searches()[0].name == "mine"
         assert other.caption_for(sha) == "my own words"
+        assert other.arrangement("themes") == BLOB
         assert sum(other.import_kept(path).values()) == 0, "nothing twice"
 
 
@@ -204,9 +208,13 @@ def test_what_a_copy_would_bring_is_counted_without_a_change(library: Library, t
     assert library.kept_copies() == (path,)
     assert sum(library.missing_from(path).values()) == 0
     with open_library(tmp_path / "other") as other:
-        wanted = {"judgements": 1, "collections": 1, "items": 1, "searches": 1, "captions": 0, "later": 1, "unread": 0}
+        wanted = {
+            "judgements": 1, "collections": 1, "items": 1, "searches": 1, "captions": 0, "arrangements": 1, "later": 1,
+            "unread": 0,
+        }  # fmt: skip
         assert other.missing_from(path) == wanted
         assert (other.judgements(), other.collections(), other.saved_searches()) == ((), (), ())
+        assert other.arrangement("themes") is None
         assert other.import_kept(path) == wanted
         start(other, Path("/elsewhere"))
         assert sum(other.missing_from(path).values()) == other.missing_from(path)["captions"] == 1
@@ -224,10 +232,12 @@ def test_what_was_said_since_stays_as_it_is(library: Library) -> None:
     (box,) = library.collections()
     library.change_collection("box", note="another note", item_note=(box.items[0].id, "mine"))
     library.save_search("mine", '{"text": "newer"}')
+    library.arrange("themes", b"newer")
     assert sum(library.import_kept(older).values()) == 0
     assert [record.verdict for record in library.judgements()] == ["not relevant"]
     assert (library.collections()[0].note, library.collections()[0].items[0].note) == ("another note", "mine")
     assert library.saved_searches()[0].query == '{"text": "newer"}'
+    assert library.arrangement("themes") == b"newer"
 
 
 def test_the_copy_of_a_day_is_there_after_the_first_change_and_whole_after_the_end(tmp_path: Path) -> None:
