@@ -40,6 +40,7 @@ def child_main(kind: str) -> int:
         "extract": "sbert_desktop.extraction.child",
         "torch": "sbert_desktop.encoder._torch",
         "fetch": "sbert_desktop.encoder.fetching",
+        "clusters": "sbert_desktop.explore.cluster_child",
         "echo": "sbert_desktop.jobs.echo",
     }
     if kind not in makers:

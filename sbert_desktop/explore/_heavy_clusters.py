@@ -58,6 +58,7 @@ def find_clusters(
     *,
     graph: NeighbourGraph | None = None,
     context: JobContext | None = None,
+    trees: dict[tuple[float, int], MergeTree] | None = None,
 ) -> Clustering:
     """Finds themes.
 
@@ -66,6 +67,8 @@ def find_clusters(
         request: What is asked for.
         graph: Neighbours of each row where they are known already and no two rows are equal; else they are found here.
         context: Asked between steps; hears the progress.
+        trees: Levels of communities by resolution and seed: what is found is put there, and taken from there. For
+            the same vectors only.
 
     Raises:
         Cancelled: Through ``context``.
@@ -74,12 +77,16 @@ def find_clusters(
     first, place = _distinct(vectors)
     rows = np.ascontiguousarray(vectors[first])
     known = _reordered(graph, first, place) if graph is not None and len(first) == len(vectors) else None
-    found = _find(rows, request, known, context)
+    found = _find(rows, request, known, context, {} if trees is None else trees)
     return _numbered(found, place, vectors)
 
 
 def _find(
-    rows: Vectors, request: ClusterRequest, graph: NeighbourGraph | None, context: JobContext | None
+    rows: Vectors,
+    request: ClusterRequest,
+    graph: NeighbourGraph | None,
+    context: JobContext | None,
+    trees: dict[tuple[float, int], MergeTree],
 ) -> Clustering:
     count = len(rows)
     method = Method.COMMUNITIES if request.method is Method.AUTO else request.method
@@ -104,20 +111,23 @@ def _find(
     elif method is Method.THRESHOLD:
         found = _by_threshold(rows, request, graph, context)
     else:
-        found = _by_communities(rows, request, graph, context)
+        found = _by_communities(rows, request, graph, context, trees)
     _check(context)
     score = silhouette(rows, np.where(found.outside, np.int32(-1), found.nearest).astype(np.int32), found.count)
     return replace(found, confidence=confidences(graph, found.nearest, background), silhouette=score)
 
 
 def _by_communities(
-    rows: Vectors, request: ClusterRequest, graph: NeighbourGraph, context: JobContext | None
+    rows: Vectors,
+    request: ClusterRequest,
+    graph: NeighbourGraph,
+    context: JobContext | None,
+    trees: dict[tuple[float, int], MergeTree],
 ) -> Clustering:
     """Fine communities of the neighbour graph, merged to the wished number of themes, the best one by default."""
     resolution = FINE
-    fine = communities(graph, resolution, request.seed)
     wanted = request.count
-    tree = _tree_of(rows, fine)
+    tree = _tree_of(rows, graph, resolution, request.seed, trees)
     if wanted is None:
         wanted = tree.best()
         if not tree.silhouettes[min(wanted, tree.count)] > _LEAST:
@@ -128,7 +138,7 @@ def _by_communities(
     while wanted > tree.count and resolution < _FINEST:
         _check(context)
         resolution *= 2
-        tree = _tree_of(rows, communities(graph, resolution, request.seed))
+        tree = _tree_of(rows, graph, resolution, request.seed, trees)
     if wanted > tree.count:  # equal neighbours all around: parted by direction
         labels = k_means(rows, wanted, seed=request.seed, tries=1)[0]
         return _made(Method.COMMUNITIES, labels, wanted)
@@ -167,8 +177,14 @@ def communities(graph: NeighbourGraph, resolution: float, seed: int) -> Labels:
     return np.asarray(leiden.fit_predict(edges), np.int32)
 
 
-def _tree_of(rows: Vectors, fine: Labels) -> MergeTree:
-    return merge_tree(rows, fine, int(fine.max()) + 1, most=_SAMPLE)
+def _tree_of(
+    rows: Vectors, graph: NeighbourGraph, resolution: float, seed: int, trees: dict[tuple[float, int], MergeTree]
+) -> MergeTree:
+    tree = trees.get((resolution, seed))
+    if tree is None:
+        fine = communities(graph, resolution, seed)
+        tree = trees[resolution, seed] = merge_tree(rows, fine, int(fine.max()) + 1, most=_SAMPLE)
+    return tree
 
 
 def _losses(rows: Vectors, tree: MergeTree) -> NDArray[np.float64]:
