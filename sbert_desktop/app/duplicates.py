@@ -91,6 +91,11 @@ def find(session: Session, context: JobContext, *, again: bool = False) -> Found
     return found
 
 
+def kept_found(session: Session) -> Found | None:
+    """Gives what was found in this session, None where nobody looked yet; compares nothing."""
+    return _FOUND.get(session)
+
+
 def forget_moved(session: Session, paths: Iterable[Path]) -> None:
     """Takes files that went to the trash, and what was in them, out of what was found."""
     old = _FOUND.get(session)
