@@ -154,7 +154,8 @@ def pack(themes: Themes) -> bytes:
         "next_id": themes.next_id,
     }  # fmt: skip
     text = json.dumps(header, ensure_ascii=True, sort_keys=True).encode("ascii")
-    body = b"".join([text, *(np.ascontiguousarray(getattr(themes, name)).tobytes() for name in _ARRAYS)])
+    whole = b"".join([text, *(np.ascontiguousarray(getattr(themes, name)).tobytes() for name in _ARRAYS)])
+    body = zlib.compress(whole, 1)  # a library takes 64 MB of it at most: hashes in hex halve
     return _HEAD.pack(_MAGIC, _VERSION, len(text), len(body), zlib.crc32(body)) + body
 
 
@@ -167,9 +168,15 @@ def unpack(data: bytes | None) -> Themes | None:
         body = data[_HEAD.size :]
         if magic != _MAGIC or version != _VERSION or len(body) != whole or zlib.crc32(body) != check:
             return None
-        return _checked(_unpacked(json.loads(body[:length]), body, length))
-    except (ValueError, KeyError, TypeError, struct.error, AttributeError, OverflowError):
+        plain = zlib.decompress(body)
+        return _checked(_unpacked(json.loads(plain[:length]), plain, length))
+    except (ValueError, KeyError, TypeError, struct.error, zlib.error, AttributeError, OverflowError):
         return None
+
+
+def is_newer(data: bytes | None) -> bool:
+    """Says whether bytes are themes that a newer version of the program keeps: those are not to be written over."""
+    return data is not None and data[:8] == _MAGIC and int.from_bytes(data[8:10], "little") > _VERSION
 
 
 def _unpacked(header: dict[str, object], body: bytes, at: int) -> Themes:
@@ -491,6 +498,20 @@ def _put_by_hand(made: Themes, before: Themes, number: dict[int, int]) -> Themes
             nearest[row] = target[int(before.nearest[was])]
     return replace(made, themes=tuple(records), nearest=nearest, outside=outside, confidence=confidence,
                    by_hand=by_hand, next_id=next_id)  # fmt: skip
+
+
+def distinct(themes: Themes, ids: Collection[int]) -> Themes:
+    """Gives these themes a number behind their label where another is called the same."""
+    taken = {theme.shown.casefold() for theme in themes.themes if theme.id not in ids}
+    for place, theme in enumerate(themes.themes):
+        if theme.id not in ids:
+            continue
+        label, number = theme.label, 2
+        while not theme.name and label.casefold() in taken:
+            label, number = f"{theme.label} ({number})", number + 1
+        taken.add((theme.name or label).casefold())
+        themes = _with(themes, place, label=label)
+    return themes
 
 
 def free_colour(taken: Iterable[int]) -> int:

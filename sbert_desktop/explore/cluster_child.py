@@ -6,7 +6,10 @@ scikit-network, scikit-learn and scipy live here alone; the window's process nev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import cast
 
@@ -21,6 +24,7 @@ from sbert_desktop.explore.neighbours import NeighbourGraph
 
 _PIECE = 64 * 1024 * 1024
 """Bytes sent at a time, so that a million documents need no frame of 1.5 GB."""
+_IDLE_SECONDS = 300.0
 NOT_HELD = "vectors-not-held"
 Trees = dict[tuple[float, int], MergeTree]
 Ask = Callable[[Mapping[str, object], bytes], tuple[dict[str, object], bytes]]
@@ -53,17 +57,16 @@ class _Held:
 
 
 def make_handler() -> Callable[[dict[str, object], bytes], tuple[Mapping[str, object], bytes]]:
-    """Gives what answers requests: ``warm``, ``begin``, ``piece``, ``find``, ``split``."""
+    """Gives what answers requests: ``begin``, ``piece``, ``find``, ``split``."""
     held: list[_Held] = []
+    idle = _Idle()
 
     def handle(header: dict[str, object], payload: bytes) -> tuple[Mapping[str, object], bytes]:
-        do = header["do"]
-        if do == "warm":
-            import scipy.sparse
-            import sklearn.cluster
-            import sknetwork.clustering  # noqa: F401
+        with idle.busy():
+            return answer(header, payload)
 
-            return {}, b""
+    def answer(header: dict[str, object], payload: bytes) -> tuple[Mapping[str, object], bytes]:
+        do = header["do"]
         if do == "begin":
             shape = cast("tuple[int, int, int]", tuple(cast("list[int]", header["shape"])))
             held[:] = [_Held(str(header["key"]), bytearray(), bytearray(), bytearray(), shape)]
@@ -76,6 +79,25 @@ def make_handler() -> Callable[[dict[str, object], bytes], tuple[Mapping[str, ob
         return _answer(held[0], header, payload)
 
     return handle
+
+
+class _Idle:
+    """Ends the process when nothing was asked for a while: the memory is given back, and the parent starts another."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Waits anew from the end of a request on."""
+        if self._timer is not None:
+            self._timer.cancel()
+        try:
+            yield
+        finally:
+            self._timer = threading.Timer(_IDLE_SECONDS, os._exit, [0])
+            self._timer.daemon = True
+            self._timer.start()
 
 
 def _answer(held: _Held, header: dict[str, object], payload: bytes) -> tuple[Mapping[str, object], bytes]:
@@ -165,13 +187,12 @@ class ClusterClient:
             return
         send = ask or self.child.request
         self._key = ""
-        send(
-            {"do": "begin", "key": key, "shape": [len(vectors), vectors.shape[1] if len(vectors) else 0, graph.k]}, b""
-        )
+        shape = [len(vectors), vectors.shape[1] if len(vectors) else 0, graph.k]
+        send({"do": "begin", "key": key, "shape": shape}, b"")
         for name, array in (("vectors", vectors), ("neighbours", graph.neighbours), ("cosines", graph.cosines)):
-            data = memoryview(np.ascontiguousarray(array)).cast("B") if array.size else memoryview(b"")
+            data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
             for at in range(0, len(data), _PIECE):
-                send({"do": "piece", "key": key, "name": name}, bytes(data[at : at + _PIECE]))
+                send({"do": "piece", "key": key, "name": name}, data[at : at + _PIECE].tobytes())
         self._key = key
 
     def find(
