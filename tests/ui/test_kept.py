@@ -113,7 +113,8 @@ def test_taking_out_and_deleting_can_be_undone_and_are_final_after_it(make_windo
 def test_what_is_put_into_a_name_that_is_being_deleted_is_not_deleted_with_it(make_window, qtbot) -> None:
     window, page = opened(make_window, qtbot)
     page.delete("Deposit")
-    window.frame._collect(documents()[1].hits, "Deposit")
+    hits = documents()[1].hits
+    window.frame._collect(lambda own: window.commands.collect(own, hits), len(hits), "passage", "Deposit")
     qtbot.waitUntil(lambda: window.desk.shelf.collection("Deposit") is not None)
     window.toast.dismiss()
     assert [call[0] for call in changes(window)] == ["change_collection", "collect"]

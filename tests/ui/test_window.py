@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QPushButton, Q
 from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Partial, Progress, Started
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui import window_state
+from sbert_desktop.ui.pages import PAGES
 from sbert_desktop.ui.palette import match
 from sbert_desktop.ui.theme import theme
 from tests.ui.conftest import fake
@@ -36,22 +37,41 @@ def test_window_is_shown_before_the_program_is_there(make_window) -> None:
     assert window.isVisible()
     assert window.stack.currentWidget() is window._opening
     assert window.status.text.full_text() == "Opening the library..."
-    assert [spec.key for spec in window._specs] == ["search", "duplicates", "models", "library", "settings",
-                                                      "collections"]
+    assert [spec.key for spec in window._specs] == ["search", "duplicates", "clusters", "map", "models", "library",
+                                                      "settings", "collections"]
 
 
 def test_pages_not_delivered_yet_are_absent(make_window) -> None:
     window = make_window()
-    assert set(window.rail._items) == {"search", "duplicates", "models", "library", "settings", "collections"}
+    assert set(window.rail._items) == {spec.key for spec in PAGES if not spec.needs or window.desk.can(spec.needs)}
     shown = " ".join(action.text for _, action in window.actions_by_group()).casefold()
-    for word in ("cluster", "map", "train"):
-        assert word not in shown
+    assert "train" not in shown
+
+
+def test_a_page_that_the_program_cannot_fill_is_left_out_and_the_keys_of_the_others_stay(make_window, settings, qtbot):
+    class Old(FakeApp):
+        clusters = map = None
+
+    window = make_window(app=Old(settings))
+    active(window, qtbot)
+    assert set(window.rail._items) == {"search", "duplicates", "models", "library", "settings", "collections"}
+    shown = {action.name: action.shortcut for group, action in window.actions_by_group() if group == "Go to"}
+    assert shown == {"go_search": "Ctrl+1", "go_duplicates": "Ctrl+2", "go_models": "Ctrl+5", "go_library": "Ctrl+6",
+                     "go_settings": "Ctrl+7", "go_collections": "Ctrl+8"}
+    key(window, Qt.Key.Key_5, qtbot=qtbot)
+    assert window.current_page() == "models"
+    key(window, Qt.Key.Key_4, qtbot=qtbot)
+    assert window.current_page() == "models"
+    window.desk.go_with("map", (1, 2), "2 documents")
+    assert window.current_page() == "models"
 
 
 def test_ctrl_digits_and_the_rail_go_to_the_pages(make_window, qtbot) -> None:
     window = make_window()
     active(window, qtbot)
-    for number, page in enumerate(("search", "duplicates", "models", "library", "settings", "collections"), start=1):
+    for number, page in enumerate((spec.key for spec in PAGES), start=1):
+        if not window.desk.has_page(page):
+            continue
         key(window, Qt.Key.Key_0 + number, qtbot=qtbot)
         assert window.current_page() == page
         assert window.rail.item(page).isChecked()
