@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sbert_desktop.domain import Filters, SourceFile
-from sbert_desktop.library import KeptPassage, Library
+from sbert_desktop.library import KeptPassage, Library, _filtering
 
 from .makers import document, embed_all, file_at, put_text, start
 
@@ -126,6 +126,59 @@ def test_a_collection_is_a_filter(filled: Library) -> None:
     assert "extra.txt" not in names(filled, without=(Filters(collections=("Ärzte",)),))
     filled.change_collection("Ärzte", delete=True)
     assert names(filled, collections=("arzte",)) == []
+
+
+def test_only_certain_documents_and_all_other_filters_with_them(filled: Library) -> None:
+    snapshot = filled.snapshot("fake-1")
+    by_name = {filled.paths_of(id_)[0].path.name: id_ for id_ in range(1, 6)}  # type: ignore[arg-type]
+    invoice, other, note = by_name["Invoice March.pdf"], by_name["other.txt"], by_name["note.eml"]
+    chosen = (note, invoice, other)
+    assert names(filled, contents=chosen) == ["Invoice March.pdf", "note.eml", "other.txt"]
+    assert names(filled, contents=(invoice, -1, 0, 10**30, 9999, invoice)) == ["Invoice March.pdf"]
+    assert names(filled, contents=(-1, 9999)) == [], "of none there is"
+    assert names(filled, contents=chosen, types=("pdf",)) == ["Invoice March.pdf"]
+    assert names(filled, contents=chosen, size_to=1000, folders=("docs",)) == ["note.eml", "other.txt"]
+    assert names(filled, contents=chosen, senders=("bob",)) == ["note.eml"]
+    filled.collect("box", [KeptPassage(filled.sha256_of(other), 0, 3, "thr", Path("/x"))])
+    assert names(filled, contents=chosen, collections=("box",)) == ["other.txt"]
+    rest = names(filled, without=(Filters(contents=chosen),))
+    assert rest
+    assert not {"Invoice March.pdf", "note.eml", "other.txt"} & set(rest)
+    assert names(filled, contents=chosen, without=(Filters(contents=(note,)),)) == ["Invoice March.pdf", "other.txt"]
+    assert snapshot.select(Filters(contents_label="a label alone")) is None
+
+
+def test_words_newest_and_phrases_keep_to_certain_documents(library: Library) -> None:
+    (folder,) = start(library, Path("/docs"))
+    with library.writer() as writer:
+        ids = [put_text(writer, folder, Path(f"/docs/{n}.txt"), [f"green tea number {n}"]) for n in range(6)]
+        embed_all(writer)
+    snapshot = library.snapshot("fake-1")
+    chosen = (ids[1], ids[4])
+    mask = snapshot.select(Filters(contents=chosen))
+    passages, _, contents = snapshot.keyword("tea", mask, 10)
+    assert sorted(record.content_id for record in snapshot.fetch(passages.tolist()).values()) == sorted(chosen)
+    passages, _ = snapshot.newest(mask, 10)
+    assert {record.content_id for record in snapshot.fetch(passages.tolist()).values()} == set(chosen)
+    holding = snapshot.holding(["green tea"], [], [], mask)
+    assert holding is not None
+    assert set(np.flatnonzero(holding.mask)) == set(chosen)
+    with library.writer() as writer:
+        writer.remove([library.known_files(folder)[b"/docs/1.txt"].id])  # type: ignore[arg-type]
+    mask = library.snapshot("fake-1").select(Filters(contents=chosen))
+    assert mask is not None
+    assert set(np.flatnonzero(mask)) == {ids[4]}, "what is gone stays gone"
+
+
+def test_a_hundred_thousand_documents_by_id_take_milliseconds() -> None:
+    chosen = tuple(np.random.default_rng(0).permutation(100_000).tolist())
+    times = []
+    for _ in range(5):
+        before = time.process_time()
+        mask = _filtering._among(chosen, 100_001)
+        times.append(time.process_time() - before)
+    assert mask.sum() == 100_000
+    assert min(times) < 0.03, "measured: 4 ms"
 
 
 def test_details_follow_moves_changes_and_removals(filled: Library) -> None:

@@ -156,12 +156,107 @@ def test_a_writer_that_does_not_answer_is_said(library: Library, monkeypatch: py
 def test_a_read_only_library_keeps_nothing(tmp_path: Path) -> None:
     open_library(tmp_path / "library").close()
     with open_library(tmp_path / "library", read_only=True) as library:
-        for call in (lambda: library.judge("k", "v", "", "s", 0, 1, "t"), lambda: library.collect("c", ())):
+        for call in (
+            lambda: library.judge("k", "v", "", "s", 0, 1, "t"),
+            lambda: library.collect("c", ()),
+            lambda: library.arrange("themes", b"x"),
+        ):
             with pytest.raises(LibraryError) as caught:
                 call()
             assert caught.value.code == "library-readonly"
         assert library.judgements() == ()
         assert library.collections() == ()
+        assert library.arrangement("themes") is None
+
+
+# ---------------------------------------------------------------- arrangements
+
+
+def test_an_arrangement_takes_the_place_of_the_one_before(library: Library) -> None:
+    assert library.arrangement("themes") is None
+    library.arrange("themes", BLOB)
+    library.arrange("other", b"o")
+    library.arrange("themes", BLOB * 1000)
+    assert library.arrangement("themes") == BLOB * 1000
+    assert library.arrangement("other") == b"o"
+    library.arrange("other", b"")
+    assert library.arrangement("other") is None
+    with pytest.raises(ValueError, match="64 MB"):
+        library.arrange("themes", bytes(_kept.LARGEST + 1))
+    assert library.arrangement("themes") == BLOB * 1000
+
+
+def test_an_arrangement_is_kept_beside_the_writer(library: Library) -> None:
+    fill(library)
+    with library.writer() as writer:
+        library.arrange("themes", b"1")
+        put_text(writer, library.folders()[0].id, Path("/docs/n.txt"), ["new"])
+        done = threading.Thread(target=library.arrange, args=("themes", b"2"))
+        done.start()  # waits for the transaction only
+        writer.commit()
+        done.join(30)
+        assert not done.is_alive()
+        assert library.arrangement("themes") == b"2"
+
+
+def test_an_arrangement_is_stale_once_documents_were_erased(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(library)
+    (folder,) = library.folders()
+    assert not library.is_arrangement_stale("themes")
+    library.arrange("themes", b"with words of a.txt")
+    assert not library.is_arrangement_stale("themes")
+    with library.writer() as writer:
+        put_text(writer, folder.id, Path("/docs/n.txt"), ["new"])
+        embed_all(writer)
+    assert not library.is_arrangement_stale("themes"), "nothing was erased"
+    clock = [1_000.0]  # put back far behind what was noted
+    monkeypatch.setattr(_kept.time, "time", lambda: clock[0])
+    with library.writer() as writer:
+        writer.remove([library.known_files(folder.id)[b"/docs/a.txt"].id])
+    assert library.is_arrangement_stale("themes")
+    assert library.arrangement("themes") == b"with words of a.txt", "it is the person's own"
+    library.arrange("themes", b"without")
+    assert not library.is_arrangement_stale("themes")
+    with library.writer() as writer:
+        writer.remove_folder(folder.id)
+    assert library.is_arrangement_stale("themes")
+    assert library.arrangement("themes") == b"without"
+
+
+def test_an_arrangement_from_a_copy_is_stale_where_documents_were_erased_since(library: Library) -> None:
+    keep_all(library)
+    path = library.copy_kept()
+    assert path is not None
+    copy = path.with_name("2001-01-01.jsonl")
+    text = path.read_text()
+    library.arrange("themes", b"")
+    with library.writer() as writer:
+        writer.remove_folder(library.folders()[0].id)
+    copy.write_text(text)
+    assert library.import_kept(copy)["arrangements"] == 1
+    assert library.is_arrangement_stale("themes")
+
+
+def test_the_largest_arrangement_fits_a_line_of_the_copy(library: Library, tmp_path: Path) -> None:
+    data = os.urandom(1000) * (_kept.LARGEST // 1000)
+    library.arrange("themes", data)
+    path = library.copy_kept()
+    assert path is not None
+    with open_library(tmp_path / "other") as other:
+        assert other.import_kept(path)["arrangements"] == 1
+        assert other.arrangement("themes") == data
+
+
+def test_hashes_of_many_documents_at_once(library: Library) -> None:
+    content, sha = fill(library)
+    both = {content: sha, content + 1: library.sha256_of(content + 1)}
+    assert both[content + 1] not in ("", sha)
+    assert library.sha256s([content, content + 1, 99, -5, 0]) == both
+    assert library.sha256s(range(-5, 2000)) == both
+    assert library.sha256s(iter([content] * 1000)) == {content: sha}
+    assert library.sha256s([]) == {}
 
 
 # ---------------------------------------------------------------- the daily copy
@@ -302,6 +397,7 @@ for number in range(100_000):
     library.judge("relevance", "relevant", name, "sha", number, number + 1, name)
     library.collect(name, [KeptPassage("sha", number, number + 1, name, Path("/x"))])
     library.save_search(name, "{}")
+    library.arrange(name, name.encode())
     print(name, flush=True)
 """
 
@@ -326,6 +422,8 @@ def test_what_was_kept_survives_a_kill(tmp_path: Path) -> None:
         judged = {record.query for record in library.judgements()}
         names = {record.name: [item.text for item in record.items] for record in library.collections()}
         saved = {record.name for record in library.saved_searches()}
+        arranged = {name: library.arrangement(name) for name in safe}
+    assert arranged == {name: name.encode() for name in safe}
     assert set(safe) <= judged
     assert set(safe) <= saved
     assert {name: names[name] for name in safe} == {name: [name] for name in safe}

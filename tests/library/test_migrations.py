@@ -83,6 +83,8 @@ def test_every_released_schema_opens_with_all_that_it_held(old: Path) -> None:  
         library.judge("relevance", "relevant", "q", "sha", 0, 4, "text")
         library.collect("box", ())
         library.save_search("mine", "{}")
+        library.arrange("themes", b"packed")
+        assert library.arrangement("themes") == b"packed"
         assert {key: value for key, value in library.integrity().items() if key.startswith("bad_") and value} == {}
         with library.writer() as writer:
             put_text(writer, folder.id, Path("/docs/new.txt"), ["fresh"])
