@@ -203,7 +203,9 @@ def _of_sqlite(path: Path, error: sqlite3.DatabaseError) -> LibraryError | None:
     primary = code & 0xFF if isinstance(code, int) else None
     if primary == sqlite3.SQLITE_FULL or (primary == sqlite3.SQLITE_IOERR and _no_room(path)):
         return disk_full(path, f"{name}: {error}")
-    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    # A bare "constraint failed" comes from inside a keyword table whose pages contradict each other: a constraint of
+    # ours that is broken is named.
+    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or code == sqlite3.SQLITE_CONSTRAINT:
         return damaged(path, f"{name}: {error}")
     nonsense = _NONSENSE.search(str(error))
     if nonsense:

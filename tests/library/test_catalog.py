@@ -468,3 +468,16 @@ def test_history_does_not_wait_for_a_writer(library: Library) -> None:
     library.close()
     with open_library(library.path) as again:
         assert again.history() == ("later", "while indexing")
+
+
+def test_copies_tell_the_language_of_each_text(library: Library) -> None:
+    (folder,) = start(library, Path("/docs"))
+    with library.writer() as writer:
+        put_text(writer, folder, Path("/docs/a.txt"), ["one"], language="de")
+        put_text(writer, folder, Path("/docs/b.txt"), ["two"], language="")
+        writer.put(folder, file_at(Path("/docs/c.pdf"), "x"), None, (), (Problem("encrypted", "Locked.", ""),))  # type: ignore[arg-type]
+    assert [(record.path, record.language) for record in library.copies()] == [
+        (b"/docs/a.txt", "de"),
+        (b"/docs/b.txt", ""),
+        (b"/docs/c.pdf", ""),
+    ]

@@ -156,7 +156,7 @@ def test_words_newest_and_phrases_keep_to_certain_documents(library: Library) ->
     snapshot = library.snapshot("fake-1")
     chosen = (ids[1], ids[4])
     mask = snapshot.select(Filters(contents=chosen))
-    passages, _, contents = snapshot.keyword("tea", mask, 10)
+    passages, _, _ = snapshot.keyword("tea", mask, 10)
     assert sorted(record.content_id for record in snapshot.fetch(passages.tolist()).values()) == sorted(chosen)
     passages, _ = snapshot.newest(mask, 10)
     assert {record.content_id for record in snapshot.fetch(passages.tolist()).values()} == set(chosen)

@@ -199,9 +199,7 @@ def test_an_arrangement_is_kept_beside_the_writer(library: Library) -> None:
         assert library.arrangement("themes") == b"2"
 
 
-def test_an_arrangement_is_stale_once_documents_were_erased(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_arrangement_is_stale_once_documents_were_erased(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(library)
     (folder,) = library.folders()
     assert not library.is_arrangement_stale("themes")

@@ -243,7 +243,11 @@ def test_a_layout_stays_when_a_folder_is_removed(library: Library) -> None:
 
 def test_a_million_points_come_back_in_a_moment(tmp_path: Path) -> None:
     count = 1_000_000
-    points = {"positions": np.ones((count, 2), np.float32), "ids": np.arange(count), "sha256": np.ones((count, 32), "u1")}
+    points = {
+        "positions": np.ones((count, 2), np.float32),
+        "ids": np.arange(count),
+        "sha256": np.ones((count, 32), "u1"),
+    }
     layouts = Layouts(tmp_path)
     assert layouts.put("map", META, points)
     times = []
