@@ -1,0 +1,482 @@
+"""Themes of the library: finding them, keeping them up to date, changing them, and what is shown of them.
+
+What is kept is a state (``app/themes``) in the library; heavy work is done in a child (``app/theme_desk``).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sbert_desktop.app import theme_facts as facts
+from sbert_desktop.app import themes as states
+from sbert_desktop.app.atlas_views import (
+    UNSORTED,
+    ClusterRequest,
+    ClustersView,
+    DocumentRow,
+    Grouping,
+    SplitPart,
+    SplitView,
+    ThemeChange,
+    ThemeDeed,
+)
+from sbert_desktop.app.theme_desk import Desk, Parting, Room, desk_of
+from sbert_desktop.app.themes import Keys, Themes
+from sbert_desktop.errors import UsageError
+from sbert_desktop.explore.cluster_labels import ThemeLabel, label_themes
+from sbert_desktop.explore.communities import Clustering, Method, assign, confidences, sum_of_themes
+from sbert_desktop.jobs import NullContext
+
+if TYPE_CHECKING:
+    from sbert_desktop.app.session import Session
+    from sbert_desktop.domain import JobContext
+
+__all__ = ["change_clusters", "document_rows", "grouping", "run_clusters", "run_split_preview", "theme_documents"]
+
+COMPARING, FINDING, NAMING = "Comparing documents", "Finding themes", "Naming themes"
+_READ = 700
+"""Documents read to name all themes: 0.5 s of CPU for news. Source: 1,000 gave the same labels on BBC's folders."""
+_FEWEST, _MOST = 15, 200
+_PASSAGES = 3
+"""Passages read of each: with the first alone, labels say what reports begin with, not what they are about."""
+_BATCH = 50
+_FIND = "find"
+
+
+def run_clusters(
+    session: Session, context: JobContext, request: ClusterRequest | None = None, *, again: bool = False,
+    contents: Sequence[int] = (),
+) -> ClustersView:  # fmt: skip
+    """Gives the themes; finds them where there are none, or where a request (or ``again``) says so.
+
+    Args:
+        session: The opened library.
+        context: Hears the progress; a cancel is heard within a tenth of a second.
+        request: How; None: as before.
+        again: Find them anew though nothing is asked for.
+        contents: Sort only these, and keep nothing of it.
+
+    Raises:
+        Cancelled: Through ``context``.
+        SbertDesktopError: ``clusters-failed``.
+    """
+    began = time.monotonic()
+    desk = desk_of(session)
+    context.progress(COMPARING, 0, None)
+    room = desk.room(session, context)
+    if contents:
+        return _scoped(session, desk, room, context, request, tuple(sorted(set(contents))), again, began)
+    old = desk.stored(session)
+    if old is not None and request is None and not again:
+        themes = caught_up(session, desk, room, old, context)
+    elif old is not None and len(old) and not np.any(room.at >= 0):
+        themes = caught_up(session, desk, room, old, context)  # a model without vectors yet: nothing is found now
+    else:
+        wanted = request or (old.request if old is not None else ClusterRequest())
+        themes = _found(session, desk, room, old, wanted, context)
+        if old is not None and len(old):
+            desk.remember(_FIND, old)
+    if themes is not old and (len(themes) or old is not None):
+        desk.keep(session, themes, quietly=True)
+    return _shown(session, desk, room, themes, began)
+
+
+def caught_up(session: Session, desk: Desk, room: Room, old: Themes, context: JobContext) -> Themes:
+    """Gives the kept themes without what is gone, and with what came; finds nothing anew where there are any."""
+    themes, poorer = states.prune(old, room.catalogue.keys)
+    if not len(themes) and np.any(room.at >= 0):
+        return _found(session, desk, room, None, old.request, context)
+    new = np.flatnonzero((room.at >= 0) & ~np.isin(room.keys, themes.keys))
+    if len(new) and themes.themes:
+        nearest = _labels_of(room, themes)
+        sums = sum_of_themes(room.vectors, _as_clustering(nearest, len(themes.themes)))
+        if np.any(np.linalg.norm(sums, axis=1) > 0):
+            nearest[new] = assign(room.vectors[new], sums)[0]
+            confidence = confidences(room.graph.graph, nearest, room.background)
+            themes = states.extended(themes, room.keys[new], nearest[new], confidence[new])
+    if poorer:
+        themes = named(session, room, themes, poorer, context)
+    if themes is not old:
+        themes = replace(themes, generation=room.catalogue.generation)
+    return themes
+
+
+def _found(
+    session: Session, desk: Desk, room: Room, old: Themes | None, request: ClusterRequest, context: JobContext
+) -> Themes:
+    """Finds themes among all documents but those of pinned themes."""
+    taking = room.at >= 0
+    held = states.pinned_keys(old) if old is not None else states.empty().keys
+    rows = np.flatnonzero(taking & ~np.isin(room.keys, held))
+    context.progress(FINDING, 0, None)
+    everything = len(rows) == len(taking)
+    part = "" if everything else _name_of(rows)
+    found = desk.ask(
+        session, room, context,
+        lambda client, ask: client.find(request, None if everything else rows, part=part, ask=ask),
+    )  # fmt: skip
+    if old is not None:
+        old = states.prune(old, room.catalogue.keys)[0]
+    themes = states.renew(old, room.keys[rows], found, request=request, generation=room.catalogue.generation)
+    changed = _changed(old, themes)
+    return named(session, room, themes, changed, context) if changed else themes
+
+
+def _name_of(rows: NDArray[np.int64]) -> str:
+    import hashlib
+
+    return hashlib.sha256(rows.tobytes()).hexdigest()
+
+
+def _changed(old: Themes | None, new: Themes) -> tuple[int, ...]:
+    """Gives the themes that have other documents than before: only these are named again."""
+    before: dict[int, bytes] = {}
+    if old is not None:
+        labels = old.labels()
+        before = {theme.id: old.keys[labels == place].tobytes() for place, theme in enumerate(old.themes)}
+    labels = new.labels()
+    return tuple(
+        theme.id for place, theme in enumerate(new.themes)
+        if theme.label == states.UNNAMED or before.get(theme.id) != new.keys[labels == place].tobytes()
+    )  # fmt: skip
+
+
+def _as_clustering(labels: NDArray[np.int32], count: int) -> Clustering:
+    return Clustering(
+        Method.AUTO, labels, np.ones(len(labels), np.float32), np.zeros(len(labels), bool), count, 0.0
+    )  # fmt: skip
+
+
+def _labels_of(room: Room, themes: Themes, labels: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+    """Gives the place of the theme of each row of a room, int32 [n], -1 for those in none."""
+    given = themes.nearest if labels is None else labels
+    rows = room.rows_of(themes.keys)
+    result = np.full(len(room.at), -1, np.int32)
+    result[rows[rows >= 0]] = given[rows >= 0]
+    return result
+
+
+# ---------------------------------------------------------------- names
+
+
+def named(
+    session: Session, room: Room, themes: Themes, ids: Sequence[int], context: JobContext
+) -> Themes:  # fmt: skip
+    """Gives these themes labels of their own; the others' documents are read too, for the contrast."""
+    if not themes.themes:
+        return themes
+    labels = themes.labels()
+    for place in range(len(themes.themes)):  # a theme of unsure documents alone is still called something
+        if not np.any(labels == place):
+            labels[themes.nearest == place] = place
+    made = _read(room, themes.keys, labels, len(themes.themes), context)
+    found = {theme.id: label for theme, label in zip(themes.themes, made, strict=True) if theme.id in set(ids)}
+    return states.distinct(states.relabelled(themes, found), set(ids))
+
+
+def _read(
+    room: Room, keys: Keys, labels: NDArray[np.int32], count: int, context: JobContext
+) -> list[ThemeLabel]:  # fmt: skip
+    """Names themes by the words of their documents."""
+    at = room.catalogue.of_keys(keys)
+    rows = room.rows_of(keys)
+    passages = facts.first_passages(room, _PASSAGES)
+    total = min(len(keys), count * _MOST, max(_READ, _FEWEST * count))
+    done = 0
+
+    def fetch(chosen: Sequence[int]) -> Iterable[tuple[int, str, str]]:
+        nonlocal done
+        for start in range(0, len(chosen), _BATCH):
+            context.check()
+            context.progress(NAMING, min(done, total), total)
+            part = [row for row in chosen[start : start + _BATCH] if at[row] >= 0]
+            wanted = {row: passages.get(int(room.catalogue.contents[at[row]]), ()) for row in part}
+            wanted = {row: ids or (int(room.catalogue.first[at[row]]),) for row, ids in wanted.items()}
+            records = room.snapshot.fetch([id_ for ids in wanted.values() for id_ in ids])
+            for row, ids in wanted.items():
+                texts = [records[id_].text for id_ in ids if id_ in records]
+                if texts:
+                    language = next(records[id_].language for id_ in ids if id_ in records)
+                    yield row, "\n".join(texts), language
+            done += len(part)
+
+    typical = facts.central_documents(room, rows, labels, count, 3)
+    titles, names = [], []
+    for theme in range(count):
+        members = [int(at[row]) for row in typical[theme] if at[row] >= 0]
+        places = [room.catalogue.places[place] for place in members]
+        titles.append(places[0].title if places else "")
+        names.append([(place.member or place.path.name).rpartition("/")[2] for place in places])
+    most = max(_FEWEST, min(_MOST, _READ // max(1, count)))
+    return label_themes(labels, count, fetch, titles, names, per_theme=most)
+
+
+# ---------------------------------------------------------------- only some documents
+
+
+def _scoped(
+    session: Session, desk: Desk, room: Room, context: JobContext, request: ClusterRequest | None,
+    contents: tuple[int, ...], again: bool, began: float,
+) -> ClustersView:  # fmt: skip
+    """Sorts only some documents; the ids are negative, so that none is taken for a kept theme."""
+    known = desk.scoped
+    if known is not None and known[0] == contents and request is None and not again:
+        return _shown(session, desk, room, known[1], began, scope=contents)
+    wanted = request or ClusterRequest()
+    rows = np.flatnonzero((room.at >= 0) & np.isin(room.graph.documents.contents, contents))
+    context.progress(FINDING, 0, None)
+    part = f"scope:{_name_of(rows)}"
+    found = desk.ask(session, room, context, lambda client, ask: client.find(wanted, rows, part=part, ask=ask))
+    themes = states.renew(None, room.keys[rows], found, request=wanted, generation=room.catalogue.generation)
+    themes = replace(themes, themes=tuple(replace(one, id=-1 - one.id) for one in themes.themes))
+    themes = named(session, room, themes, [one.id for one in themes.themes], context)
+    desk.scoped = contents, themes
+    return _shown(session, desk, room, themes, began, scope=contents)
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def _shown(
+    session: Session, desk: Desk, room: Room, themes: Themes, began: float, *, scope: tuple[int, ...] = ()
+) -> ClustersView:
+    view = facts.view_of(room, themes, scope=scope)
+    if not scope:
+        with desk.lock:
+            undo = desk.undo[-1][0] if desk.undo else ""
+            redo = desk.redo[-1][0] if desk.redo else ""
+            view = replace(view, undo=undo, redo=redo)
+            desk.shown = themes, room.key, view
+    return replace(view, seconds=time.monotonic() - began)
+
+
+def _themes_now(session: Session, desk: Desk, scope: Sequence[int] = ()) -> Themes:
+    """Gives the themes that are shown.
+
+    Raises:
+        UsageError: ``no-themes``.
+    """
+    if scope:
+        known = desk.scoped
+        if known is not None and known[0] == tuple(sorted(set(scope))):
+            return known[1]
+        raise UsageError("no-themes", "These documents are not sorted now.", "Sort them again.")
+    themes = desk.stored(session)
+    if themes is None:
+        raise UsageError("no-themes", "No themes were found yet.", "Find them first.")
+    return themes
+
+
+def theme_documents(session: Session, theme: int, *, scope: Sequence[int] = ()) -> tuple[DocumentRow, ...]:
+    """Lists the documents of a theme, the most typical first; of those in none, the surest first.
+
+    Raises:
+        UsageError: ``no-themes``, ``theme-gone``.
+    """
+    desk = desk_of(session)
+    themes = _themes_now(session, desk, scope)
+    labels = themes.labels()
+    rows = np.flatnonzero(labels == (UNSORTED if theme == UNSORTED else themes.place(theme)))
+    room = desk.room(session, NullContext())
+    fit = facts.fits(room, themes)
+    by = themes.confidence if theme == UNSORTED else fit
+    rows = rows[np.lexsort((rows, -fit[rows], -by[rows]))]
+    return facts.rows_of(room, themes, rows, fit, labels)
+
+
+def document_rows(session: Session, contents: Sequence[int]) -> tuple[DocumentRow, ...]:
+    """Gives what lists show of documents, in this order; those that are gone are left out."""
+    desk = desk_of(session)
+    room = desk.room(session, NullContext())
+    themes = desk.stored(session) or states.empty()
+    at = room.catalogue.of_contents(np.asarray(contents, np.int64))
+    return facts.rows_at(room, themes, at[at >= 0])
+
+
+def grouping(session: Session) -> Grouping | None:
+    """Gives which theme each document has, from what is kept; None without themes. Finds and names nothing."""
+    desk = desk_of(session)
+    themes = desk.stored(session)
+    if themes is None or not themes.themes:
+        return None
+    catalogue = desk.catalogue(session, session.snapshot())
+    shown = desk.shown
+    views = shown[2].themes if shown is not None and shown[0] is themes else facts.plain_views(themes)
+    number = {view.id: place for place, view in enumerate(views)}
+    stands = np.array([number.get(theme.id, -1) for theme in themes.themes], np.int32)
+    labels = themes.labels()
+    at = catalogue.of_keys(themes.keys)
+    live = np.flatnonzero(at >= 0)
+    contents = catalogue.contents[at[live]]
+    order = np.argsort(contents)
+    given = labels[live[order]]
+    return Grouping(contents[order], np.where(given >= 0, stands[given], -1).astype(np.int32), views)
+
+
+# ---------------------------------------------------------------- splitting
+
+
+def run_split_preview(session: Session, theme: int, context: JobContext) -> SplitView:
+    """Tells what splitting a theme would make.
+
+    Raises:
+        UsageError: ``no-themes``, ``theme-gone``.
+        Cancelled: Through ``context``.
+    """
+    desk = desk_of(session)
+    scope = desk.scoped[0] if theme < UNSORTED and desk.scoped is not None else ()
+    themes = _themes_now(session, desk, scope)
+    parting = _parting(session, desk, themes, theme, context)
+    if len(parting.labels) < 2:
+        return SplitView(theme, (), parting.note or "Its documents are too much alike to part them.")
+    sizes = np.bincount(parting.parts, minlength=len(parting.labels))
+    order = np.argsort(-sizes, kind="stable")
+    parts = tuple(
+        SplitPart(parting.labels[part].label, int(sizes[part]), tuple(k.text for k in parting.labels[part].keywords))
+        for part in order.tolist()
+    )
+    return SplitView(theme, parts)
+
+
+def _parting(session: Session, desk: Desk, themes: Themes, theme: int, context: JobContext) -> Parting:
+    """Finds the parts of a theme; what was shown last is taken."""
+    place = themes.place(theme)
+    known = desk.split
+    if known is not None and known.themes is themes and known.theme == theme:
+        return known
+    room = desk.room(session, context)
+    rows = room.rows_of(themes.keys)
+    members = np.flatnonzero((themes.labels() == place) & (rows >= 0))
+    none = np.zeros(0, np.int32)
+    if len(members) < 2:
+        note = "It has only one document." if len(members) else "Its documents have no vectors yet."
+        return Parting(themes, theme, themes.keys[members], none, (), note)
+    context.progress(FINDING, 0, None)
+    request = ClusterRequest(seed=themes.request.seed)
+    found = desk.ask(session, room, context, lambda client, ask: client.split(rows[members], request, ask=ask))
+    keys = themes.keys[members]
+    if found.count < 2:
+        return Parting(themes, theme, keys, found.nearest, (), "All its documents are the same.")
+    labels = _read(room, keys, found.nearest, found.count, context)
+    made = desk.split = Parting(themes, theme, keys, found.nearest, tuple(labels))
+    return made
+
+
+# ---------------------------------------------------------------- changing
+
+
+def change_clusters(session: Session, change: ThemeChange, context: JobContext) -> ClustersView:
+    """Changes themes and keeps it.
+
+    Raises:
+        UsageError: ``no-themes``, ``theme-gone``, ``nothing-to-undo``.
+        LibraryError: It cannot be kept.
+    """
+    began = time.monotonic()
+    desk = desk_of(session)
+    if any(theme < UNSORTED for theme in change.themes):
+        raise UsageError(
+            "only-looked-at", "Themes of a selection are not kept, so they cannot be changed.",
+            "Sort all documents to change themes.",
+        )  # fmt: skip
+    old = _themes_now(session, desk)
+    room = desk.room(session, context)
+    if change.deed in (ThemeDeed.UNDO, ThemeDeed.REDO):
+        themes = _back(session, desk, room, old, context, forth=change.deed is ThemeDeed.REDO)
+        return _shown(session, desk, room, themes, began)
+    themes = _edited(session, desk, room, old, change, context)
+    if themes is not old and not themes.same(old):
+        desk.keep(session, themes)
+        desk.remember(change.deed.value, old)
+    else:
+        themes = old
+    return _shown(session, desk, room, themes, began)
+
+
+def _back(session: Session, desk: Desk, room: Room, old: Themes, context: JobContext, *, forth: bool) -> Themes:
+    """Gives the earlier (or later) state, kept, without documents that are gone since."""
+    with desk.lock:
+        source, other = (desk.redo, desk.undo) if forth else (desk.undo, desk.redo)
+        if not source:
+            raise UsageError("nothing-to-undo", "There is nothing to take back.", "Each step is kept until you leave.")
+        word, state = source[-1]
+    themes = caught_up(session, desk, room, state, context)
+    desk.keep(session, themes)
+    with desk.lock:
+        source.pop()
+        other.append((word, old))
+    return themes
+
+
+def _edited(session: Session, desk: Desk, room: Room, old: Themes, change: ThemeChange, context: JobContext) -> Themes:
+    first = change.themes[0] if change.themes else UNSORTED
+    match change.deed:
+        case ThemeDeed.RENAME:
+            return states.rename(old, first, change.name)
+        case ThemeDeed.PIN | ThemeDeed.UNPIN:
+            return states.pin(old, change.themes, pinned=change.deed is ThemeDeed.PIN)
+        case ThemeDeed.STRICTNESS:
+            return states.with_strictness(old, change.strictness)
+        case ThemeDeed.ASSIGN:
+            return states.assign(old, _chosen(room, old, change.contents) if change.contents else None)
+        case ThemeDeed.MOVE:
+            added = states.extended(*_arrived(room, old, change.contents))
+            return states.move(added, _chosen(room, added, change.contents), first)
+        case ThemeDeed.MERGE:
+            merged = states.merge(old, change.themes)
+            if merged is old:
+                return old
+            return named(session, room, _sure(room, merged, [first]), [first], context)
+        case ThemeDeed.SPLIT:
+            return _parted(room, old, _parting(session, desk, old, first, context))
+    return old
+
+
+def _chosen(room: Room, themes: Themes, contents: Sequence[int]) -> NDArray[np.int64]:
+    at = room.catalogue.of_contents(np.asarray(contents, np.int64))
+    return themes.rows(np.unique(room.catalogue.keys[at[at >= 0]]))
+
+
+def _arrived(
+    room: Room, themes: Themes, contents: Sequence[int]
+) -> tuple[Themes, Keys, NDArray[np.int32], NDArray[np.float32]]:
+    """Gives what :func:`states.extended` needs to take in chosen documents that have no vector yet."""
+    at = room.catalogue.of_contents(np.asarray(contents, np.int64))
+    keys = np.unique(room.catalogue.keys[at[at >= 0]])
+    return themes, keys, np.zeros(len(keys), np.int32), np.zeros(len(keys), np.float32)
+
+
+def _sure(room: Room, themes: Themes, ids: Iterable[int]) -> Themes:
+    """Works out anew how sure the documents of themes are that were joined or parted; no other's changes."""
+    places = [themes.place(id_) for id_ in ids]
+    confidence = confidences(room.graph.graph, _labels_of(room, themes), room.background)
+    rows = room.rows_of(themes.keys)
+    chosen = np.flatnonzero(np.isin(themes.nearest, places) & (rows >= 0))
+    return states.with_confidence(themes, chosen, confidence[rows[chosen]])
+
+
+def _parted(room: Room, old: Themes, parting: Parting) -> Themes:
+    if len(parting.labels) < 2:
+        raise UsageError(
+            "theme-is-one", parting.note or "Its documents are too much alike to part them.", "Choose another theme."
+        )
+    split = states.split(old, parting.theme, old.rows(parting.keys), parting.parts)
+    numbers = {int(place): int(part) for place, part in _parts_of(split, parting)}
+    found = {split.themes[place].id: parting.labels[part] for place, part in numbers.items()}
+    split = states.distinct(states.relabelled(split, found), set(found))
+    return _sure(room, split, found)
+
+
+def _parts_of(split: Themes, parting: Parting) -> Iterator[tuple[int, int]]:
+    """Gives which theme each part has become."""
+    places = split.nearest[split.rows(parting.keys)]
+    for part in range(len(parting.labels)):
+        inside = places[parting.parts == part]
+        if len(inside):
+            yield int(inside[0]), part
