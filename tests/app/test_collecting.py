@@ -115,17 +115,30 @@ def test_whole_documents_are_collected_by_their_first_passage_once_each(app, inb
     assert [view.name for view in inbox.result(app.collections())] == ["Chosen"]
 
 
-def test_a_document_without_a_passage_is_collected_by_its_name(app, inbox, folder, tmp_path):
-    (folder / "bare.md").write_text("#\n")
-    inbox.result(app.update())
-    library = app._session.library
-    content = library.content_at(folder / "bare.md")
-    if content is None:
-        pytest.skip("a file without a word has no content here")
+def test_a_document_without_a_passage_is_collected_by_its_name(app, inbox, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("sbert_desktop.app.collecting._first_passages", lambda snapshot, contents: {})
+    content = app._session.library.content_at(folder / "garden/tools.txt")
     (view,) = inbox.result(app.collect_documents("Bare", [content]))
-    assert [(item.path.name, item.text) for item in view.items] == [("bare.md", "")]
+    assert [(item.path.name, item.text, item.content_id) for item in view.items] == [("tools.txt", "", content)]
+    found = inbox.result(app.search(Query("the in:bare")))
+    assert [d.content_id for d in found.documents] == [content]
     written = inbox.result(app.export_collection("Bare", tmp_path / "bare.csv"))
-    assert "bare.md" in written.read_text("utf-8-sig")
+    assert "tools.txt" in written.read_text("utf-8-sig")
+
+
+def test_a_search_among_chosen_documents_finds_these_alone_and_heeds_what_is_typed(app, inbox, folder):
+    library = app._session.library
+    shears, bread = (library.content_at(folder / name) for name in ("garden/tools.txt", "kitchen/bread.txt"))
+
+    def found(text: str, *contents: int) -> set[int]:
+        filters = Filters(contents=contents, contents_label="chosen")
+        return {d.content_id for d in inbox.result(app.search(Query(text, filters=filters))).documents}
+
+    assert found("oil the shears overnight", shears, bread) == {shears, bread}
+    assert found("oil the shears overnight", bread) == {bread}
+    assert found("oil the shears overnight name:tools", shears, bread) == {shears}
+    assert found("oil the shears overnight -name:tools", shears, bread) == {bread}
+    assert found("oil the shears", 10_000) == set()
 
 
 # ---------------------------------------------------------------- saved searches
