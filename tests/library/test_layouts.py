@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import random
 import shutil
@@ -134,11 +135,14 @@ def test_a_foreign_file_is_as_if_there_were_none(tmp_path: Path) -> None:
                 if content is not None:
                     archive.writestr(name, content)
 
+    other_shape = io.BytesIO()
+    np.save(other_shape, arrays()["ids"].reshape(5, 10))
     again({})
     assert layouts.get("map") is not None
     for change in (
         {"ids.npy": None}, {"ids.npy": members["positions.npy"]}, {"ids.npy": members["ids.npy"][:-8]}, {"x.npy": b""},
         {"ids.npy": members["ids.npy"] + bytes(8)}, {"ids.npy": b""}, {"meta.json": None}, {"meta.json": b"[]"},
+        {"ids.npy": other_shape.getvalue()},
         {"meta.json": b'{"meta": 1, "arrays": {}}'}, {"meta.json": b"\xff"}, {"meta.json": b"[" * 100_000},
     ):  # fmt: skip
         again(change)  # type: ignore[arg-type]
