@@ -1,0 +1,235 @@
+"""The parts of the Map page and where they lie over the canvas; what they do is in the page."""
+
+from __future__ import annotations
+
+import itertools
+from typing import ClassVar, Final
+
+from PySide6.QtCore import QMargins, QPoint, QPropertyAnimation, QRect
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from sbert_desktop.ui.map.badge import QualityBadge, QualityPanel
+from sbert_desktop.ui.map.canvas import MapCanvas
+from sbert_desktop.ui.map.card import HoverCard
+from sbert_desktop.ui.map.drawer import SelectionDrawer
+from sbert_desktop.ui.map.filter_panel import FilterPanel
+from sbert_desktop.ui.map.finder import MapFinder
+from sbert_desktop.ui.map.legend import Legend
+from sbert_desktop.ui.map.preview import MapPreview
+from sbert_desktop.ui.map.strips import NoteStrip, ProgressStrip, SearchChip
+from sbert_desktop.ui.map.toolbar import MapToolbar
+from sbert_desktop.ui.overlay import slide
+from sbert_desktop.ui.page import Desk, Page
+from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import EmptyState, Panel, name
+
+EDGE: Final = 16
+GAP: Final = 8
+LEAST_FREE: Final = 420  # of the map beside the drawer; with less the legend gives way
+
+
+class MapStates(Panel):
+    """Instead of a map: no folders, nothing to lay out, failed, or stopped."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("surface", parent=parent)
+        name(self, "map_states", "Map")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        self.stack = QStackedWidget()
+        self.stack.setObjectName("map_states_stack")
+        column.addWidget(self.stack)
+        self.empty = EmptyState("No folders yet", "Add a folder, and its documents can be seen on a map: alike ones "
+                                "lie close together.", action="Add folder...", icon="folder", object_name="map_empty")
+        self.nothing = EmptyState("Nothing on the map yet", "", action="Go to Library", icon="library",
+                                  object_name="map_nothing")
+        self.failed = EmptyState("The map could not be drawn", "", action="Try again", icon="refresh",
+                                 drawing="problem", object_name="map_failed")
+        self.stopped = EmptyState("No map yet", "It was stopped before it was laid out. Documents that are alike will "
+                                  "lie close together.", action="Draw the map", icon="map", object_name="map_stopped")
+        for widget in (self.empty, self.nothing, self.failed, self.stopped):
+            self.stack.addWidget(widget)
+        self.hide()
+
+    def shown(self) -> EmptyState | None:
+        """Gives the state in front, or None."""
+        widget = self.stack.currentWidget()
+        return widget if isinstance(widget, EmptyState) and not self.isHidden() else None
+
+    def show_state(self, state: EmptyState | None) -> None:
+        """Puts a state in front; None: the map."""
+        if state is not None:
+            self.stack.setCurrentWidget(state)
+        self.setVisible(state is not None)
+
+
+class MapBody(Page):
+    """The widgets. ``finder`` asks, ``preview`` shows documents beside the map."""
+
+    key: ClassVar[str] = "map"
+    title: ClassVar[str] = "Map"
+    icon: ClassVar[str] = "map"
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self.finder = MapFinder(desk, self)
+        self.preview = MapPreview(desk, self.key, self)
+        self.canvas = MapCanvas(desk.errands, self)
+        self.toolbar = MapToolbar(self)
+        self.badge = QualityBadge(self)
+        self.chip = SearchChip(self)
+        self.note = NoteStrip(self)
+        self.progress = ProgressStrip(self)
+        self.legend = Legend(self)
+        self.drawer = SelectionDrawer(desk, self)
+        self.states = MapStates(self)
+        self.card = HoverCard(self)
+        self.filter_panel = FilterPanel(self)
+        self.quality_panel = QualityPanel(self)
+        self._slide: QPropertyAnimation | None = None
+        order = (self.toolbar, self.badge, self.chip, self.note, self.progress, self.canvas, self.legend, self.drawer,
+                 self.states)
+        for first, second in itertools.pairwise(order):
+            QWidget.setTabOrder(_last_of(first), _first_of(second))
+        self.legend.resized.connect(self._place)
+        self.note.resized.connect(self._place)
+        theme.themeChanged.connect(self._place)
+        self._place()
+
+    # ---- layout
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.card.put_away()
+        for panel in (self.filter_panel, self.quality_panel):
+            panel.close_popover()
+        self._place()
+
+    def covered(self) -> int:
+        """Gives how wide the drawer lies over the right of the map."""
+        return 0 if self.drawer.isHidden() else self.drawer.wide(self.width())
+
+    def free_room(self) -> QRect:
+        """Gives the part of the page that the drawer leaves free."""
+        return QRect(0, 0, max(1, self.width() - self.covered()), self.height())
+
+    def margins(self) -> QMargins:
+        """Gives what a map that is fitted leaves free around it."""
+        return QMargins(EDGE, EDGE + self.toolbar.height() + GAP, EDGE + self.covered(), EDGE)
+
+    def _place(self) -> None:
+        if not hasattr(self, "quality_panel"):
+            return
+        page, covered = self.rect(), self.covered()
+        self.canvas.setGeometry(page)
+        self.states.setGeometry(page)
+        wide = max(1, page.width() - covered)
+        room = wide - 2 * EDGE
+        self.drawer.setFixedWidth(self.drawer.wide(page.width()))
+        if self._slide is None:
+            self.drawer.setGeometry(page.width() - self.drawer.width(), 0, self.drawer.width(), page.height())
+        badge = self.badge.sizeHint().width() + GAP if not self.badge.isHidden() else 0
+        self.badge.set_short(False)
+        self.toolbar.set_room(room)
+        beside = self.toolbar.width() + badge <= room
+        tall = max(self.toolbar.sizeHint().height(), theme.height(40, padding=20))
+        self.toolbar.setFixedHeight(tall)
+        self.toolbar.move(EDGE, EDGE)
+        below = EDGE + tall + GAP
+        left = EDGE
+        self.badge.setFixedHeight(tall)
+        if beside:
+            self.badge.move(wide - EDGE - self.badge.width(), EDGE)
+        else:
+            self.badge.move(EDGE, below)
+            left += badge
+        if not self.chip.isHidden():
+            self.chip.adjustSize()
+            if left + self.chip.width() > wide - EDGE:
+                left, below = EDGE, below + tall + GAP
+            offset = (tall - self.chip.height()) // 2 if not beside and badge else 0
+            self.chip.move(left, below + offset)
+            left += self.chip.width() + GAP
+        if left > EDGE:
+            chip = self.chip.height() if not self.chip.isHidden() else 0
+            below += max(tall if not beside and badge else 0, chip) + GAP
+        for strip in (self.progress, self.note):
+            if strip.isHidden():
+                continue
+            if isinstance(strip, NoteStrip):
+                strip.fit(room)
+            else:
+                strip.fit()
+            if strip is self.progress and self.finder.view is None:
+                strip.move((wide - strip.width()) // 2, (page.height() - strip.height()) // 2)
+                continue
+            strip.move(EDGE, below)
+            below += strip.height() + GAP
+        self._place_legend(wide, below)
+        for panel in (self.filter_panel, self.quality_panel):
+            if panel.isVisible():
+                panel.place()
+        self._tell_obstacles()
+
+    def _place_legend(self, wide: int, below: int) -> None:
+        self.legend.set_most(max(120, min(self.height() - below - 2 * EDGE, self.height() * 6 // 10)))
+        self.legend.move(EDGE, self.height() - EDGE - self.legend.height())
+        wanted = self.finder.colours is not None and not self._legend_gives_way(wide)
+        self.legend.setVisible(wanted and self.states.isHidden())
+
+    def _legend_gives_way(self, wide: int) -> bool:
+        return wide < self.legend.width() + 2 * EDGE
+
+    def _tell_obstacles(self) -> None:
+        over = [widget.geometry() for widget in (self.toolbar, self.badge, self.chip, self.note, self.progress,
+                                                 self.legend, self.drawer) if not widget.isHidden()]
+        self.canvas.set_obstacles(over)
+
+    # ---- the drawer
+
+    def show_drawer(self, shown: bool) -> None:
+        """Slides the drawer in or out."""
+        if shown == (not self.drawer.isHidden()):
+            return
+        if shown:
+            self.drawer.show()
+            self.drawer.raise_()
+        else:
+            self.drawer.hide()
+        self._stop_sliding()
+        self._place()
+        if shown and theme.duration(160):
+            end = self.drawer.pos()
+            self._slide = slide(self.drawer, b"pos", end + QPoint(self.drawer.width(), 0), end, 160)
+            self._slide.finished.connect(self._slid)
+
+    def _slid(self) -> None:
+        self._slide = None
+        self._place()
+
+    def _stop_sliding(self) -> None:
+        if self._slide is not None:
+            moving, self._slide = self._slide, None
+            moving.stop()
+
+    def hide_over(self, hidden: bool) -> None:
+        """Hides what lies over the map while there is none."""
+        for widget in (self.toolbar, self.legend):
+            widget.setVisible(not hidden)
+        if hidden:
+            for widget in (self.badge, self.chip, self.note, self.card):
+                widget.hide()
+
+
+def _focusable(widget: QWidget) -> list[QWidget]:
+    found = [each for each in widget.findChildren(QWidget) if each.focusPolicy().value & 1]
+    return found or [widget]
+
+
+def _first_of(widget: QWidget) -> QWidget:
+    return _focusable(widget)[0]
+
+
+def _last_of(widget: QWidget) -> QWidget:
+    return _focusable(widget)[-1]
