@@ -78,7 +78,7 @@ def export_map(
 
 
 def form_of(target: Path) -> str:
-    """Gives the form that the end of a file's name asks for; a name that asks for none is what :func:`written` refuses."""
+    """Gives the form that the end of a file's name asks for; :func:`written` refuses those it does not know."""
     suffix = target.suffix.lower().lstrip(".")
     return "html" if suffix == "htm" else suffix
 
@@ -117,7 +117,7 @@ def written(
 
 
 def places_of(session: Session, view: MapView) -> dict[int, Place]:
-    """Gives what each document of a map is called and where it lies, by content; the shortest path where several are."""
+    """Gives by content what each document of a map is called and where it lies: the shortest path where several are."""
     wanted = set(view.contents.tolist())
     dates = session.snapshot().dates()
     themes = grouping_of(session)
