@@ -106,11 +106,12 @@ def codes_of(colours: ColourView | None, points: int) -> Codes:
         return np.full(points, PLAIN, np.uint8)
     if colours.values is not None:
         steps = np.nan_to_num(colours.values, nan=-1.0) * np.float32(STEPS)
-        codes = np.clip(steps, 0, STEPS - 1).astype(np.uint8) + np.uint8(FIRST)
+        codes: Codes = np.clip(steps, 0, STEPS - 1).astype(np.uint8) + np.uint8(FIRST)
         codes[steps < 0] = PLAIN
         return codes
     places: Codes = np.array([*_ranks(colours), PLAIN], np.uint8)  # the last is that of -1
-    return np.take(places, colours.point_groups)
+    chosen: Codes = places[colours.point_groups]
+    return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,11 +365,16 @@ class Painter:
             self._front_rows = np.flatnonzero(self._front).astype(np.int32)
         self._paint = self.cloud.points.paint(codes, front=self._front)
 
+    def many(self, view: View, style: Style) -> bool:
+        """Says whether a view shows too many points for discs."""
+        width = dot_width(len(self.cloud.positions), style.area, style.zoom) * style.ratio
+        return self.cloud.about(view) * Discs.cells(width) > _CELLS
+
     def draw(self, view: View, style: Style, out: Pixels) -> None:
         """Draws one frame over all of ``out``, uint32 [view.height, view.width]."""
         cloud = self.cloud
         width = dot_width(len(cloud.positions), style.area, style.zoom) * style.ratio
-        if cloud.about(view) * Discs.cells(width) <= _CELLS:
+        if not self.many(view, style):
             rows = self._visible(view, width)
             rows = rows[self._codes[rows] > 0]
             self._draw_few(rows, view, style, out, width)
@@ -387,7 +393,8 @@ class Painter:
             hollow = self.cloud.fresh[chosen]
             full, size = chosen[~hollow], width * _GROWN[class_]
             if len(full):
-                self._discs.draw(out, view.to_pixels(self.cloud.positions[full]), self._codes[full], style.palette, size)
+                spots = view.to_pixels(self.cloud.positions[full])
+                self._discs.draw(out, spots, self._codes[full], style.palette, size)
             if hollow.any():
                 self._draw_rings(chosen[hollow], view, style, out, size)
 
