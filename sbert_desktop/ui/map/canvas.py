@@ -423,7 +423,9 @@ class MapCanvas(Surface):
         event.accept()
 
     def event(self, event: QEvent) -> bool:
-        return self._pointer.gesture(event) or super().event(event)
+        if event.type() in (QEvent.Type.NativeGesture, QEvent.Type.Gesture) and self._pointer.gesture(event):
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not self._keys.press(event):

@@ -30,6 +30,13 @@ _RINGS: Final = 500
 _NEAR: Final = 8  # logical pixels around the pointer
 
 
+def _motion(of: QWidget) -> QVariantAnimation:
+    motion = QVariantAnimation(of)
+    motion.setStartValue(0.0)
+    motion.setEndValue(1.0)
+    return motion
+
+
 class Surface(QWidget):
     """A part of a map, painted."""
 
@@ -66,15 +73,17 @@ class Surface(QWidget):
         self._stale = True
         # movement
         self._lens_way: tuple[Lens, Lens] | None = None
-        self._lens_motion = QVariantAnimation(self, startValue=0.0, endValue=1.0)
+        self._lens_motion = _motion(self)
         self._lens_motion.setEasingCurve(QEasingCurve.Type.OutCubic)
         self._lens_motion.valueChanged.connect(self._on_lens_motion)
         self._glide: tuple[NDArray[np.float32], NDArray[np.float32], Rows | None] | None = None
-        self._glide_motion = QVariantAnimation(self, startValue=0.0, endValue=1.0)
+        self._glide_motion = _motion(self)
         self._glide_motion.setEasingCurve(QEasingCurve.Type.InOutCubic)
         self._glide_motion.valueChanged.connect(self._redraw)
         self._glide_motion.finished.connect(self._end_glide)
-        self._still = QTimer(self, singleShot=True, interval=120)
+        self._still = QTimer(self)
+        self._still.setSingleShot(True)
+        self._still.setInterval(120)
         self._still.timeout.connect(self._on_still)
         theme.themeChanged.connect(self._on_theme)
 
