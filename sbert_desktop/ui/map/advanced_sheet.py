@@ -67,11 +67,11 @@ class AdvancedSheet(Sheet):
             grid.addWidget(words, at, 1)
             grid.addWidget(box, at, 2)
             self._rows.append((head, words, box))
-        self.metric = Label("Documents are compared by meaning (cosine). Their vectors have length 1, so other "
+        self.compared = Label("Documents are compared by meaning (cosine). Their vectors have length 1, so other "
                             "distances give the same order.", role="meta", tone="muted", wrap=True,
                             object_name="map_metric")
         self.column.addWidget(self.grid)
-        self.column.addWidget(self.metric)
+        self.column.addWidget(self.compared)
         foot = QHBoxLayout()
         foot.setSpacing(8)
         self.reset = Button("Reset", kind="link", object_name="map_advanced_reset",

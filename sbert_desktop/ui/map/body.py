@@ -215,10 +215,11 @@ class MapBody(Page):
 
     def hide_over(self, hidden: bool) -> None:
         """Hides what lies over the map while there is none."""
-        for widget in (self.toolbar, self.legend):
-            widget.setVisible(not hidden)
+        self.toolbar.setVisible(not hidden)
+        self.legend.setVisible(not hidden)
         if hidden:
-            for widget in (self.badge, self.chip, self.note, self.card):
+            over: tuple[QWidget, ...] = (self.badge, self.chip, self.note, self.card)
+            for widget in over:
                 widget.hide()
 
 

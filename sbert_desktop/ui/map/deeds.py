@@ -26,7 +26,7 @@ from sbert_desktop.ui.widgets import menu, no_mnemonic
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sbert_desktop.ui.map.page import MapPage
+    from sbert_desktop.ui.map.linked import LinkedMap
 
 TABLE: Final = (("CSV table", ".csv"),)
 WEB: Final = (("Web page", ".html"),)
@@ -47,7 +47,7 @@ def palette() -> tuple[str, ...]:
 class MapDeeds(QObject):
     """Asks where that is needed, and does it."""
 
-    def __init__(self, page: MapPage) -> None:
+    def __init__(self, page: LinkedMap) -> None:
         super().__init__(page)
         self._page, self._desk = page, page.desk
 
@@ -136,7 +136,7 @@ class MapDeeds(QObject):
         def work() -> bool:
             image: QImage = render_map(view, colours, size, dpi=dpi, dark=dark, labels=labels, contours=contours,
                                        legend=legend, hidden=hidden, dates=dates)
-            return image.save(str(target), "PNG")
+            return bool(image.save(str(target), b"PNG"))
 
         self._desk.errands.run(
             work, lambda done: self._desk.toast(f"Saved {display_path(target.name)}" if done else

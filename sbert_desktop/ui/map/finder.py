@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
@@ -181,4 +180,4 @@ class MapFinder(QObject):
     def _on_card(self, finished: Finished) -> None:
         self._cards.job = None
         if isinstance(finished.result, MapCard):
-            self.carded.emit(cast(MapCard, finished.result))
+            self.carded.emit(finished.result)

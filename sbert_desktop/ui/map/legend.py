@@ -241,13 +241,13 @@ class Legend(Card):
         self.list = GroupList()
         self.scale = ScaleBar()
         self.note = Label("", role="meta", tone="muted", wrap=True, object_name="map_legend_note")
-        self.find = Button("Find clusters", size="small", icon="clusters", object_name="map_find_clusters")
+        self.find_button = Button("Find clusters", size="small", icon="clusters", object_name="map_find_clusters")
         self.all = Button("Show all", kind="link", size="small", object_name="map_show_all")
         self._rest = QWidget()
         rest = QVBoxLayout(self._rest)
         rest.setContentsMargins(12, 2, 12, 4)
         rest.setSpacing(6)
-        for widget in (self.scale, self.note, self.find):
+        for widget in (self.scale, self.note, self.find_button):
             rest.addWidget(widget)
         column.addWidget(self.list)
         column.addWidget(self._rest)
@@ -259,7 +259,7 @@ class Legend(Card):
         self.list.isolateWanted.connect(self._isolate)
         self.list.toggleWanted.connect(self._toggle)
         self.fold.clicked.connect(lambda: self.set_collapsed(not self.collapsed))
-        self.find.clicked.connect(self.findWanted)
+        self.find_button.clicked.connect(self.findWanted)
         self.all.clicked.connect(lambda: self._hide(set()))
         theme.themeChanged.connect(self._fit)
         self._fit()
@@ -311,7 +311,7 @@ class Legend(Card):
         self.list.setVisible(bool(groups) and not self.collapsed)
         self.scale.setVisible(self._scaled)
         self.note.setVisible(bool(self.note.text()))
-        self.find.setVisible(self._may_find)
+        self.find_button.setVisible(self._may_find)
         self._rest.setVisible((self._scaled or bool(self.note.text()) or self._may_find) and not self.collapsed)
         self.all.setVisible(bool(self.list.rows.hidden) and not self.collapsed)
         wide = WIDE * (100 + max(0, theme.text_scale - 100) * 6 // 10) // 100

@@ -30,7 +30,8 @@ def members_of(view: MapView, points: Rows) -> NDArray[np.int64]:
     whole = int(sizes.sum())
     steps = np.arange(whole, dtype=np.int64)
     begins = np.cumsum(sizes) - sizes
-    return steps + np.repeat(first - begins, sizes)
+    found: NDArray[np.int64] = steps + np.repeat(first - begins, sizes)
+    return found
 
 
 def contents_of(view: MapView, points: Rows) -> Contents:

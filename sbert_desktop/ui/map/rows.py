@@ -196,9 +196,9 @@ class RowDelegate(QStyledItemDelegate):
         painter.setFont(theme.font("meta"))
         painter.setPen(theme.color("muted"))
         copies = f" · {words.counted(row.copies, 'place')}" if row.copies > 1 else ""
-        room = second.width() - painter.fontMetrics().horizontalAdvance(copies)
+        space = second.width() - painter.fontMetrics().horizontalAdvance(copies)
         painter.drawText(second, Qt.AlignmentFlag.AlignVCenter, painter.fontMetrics().elidedText(
-            place_words(row), Qt.TextElideMode.ElideMiddle, room) + copies)
+            place_words(row), Qt.TextElideMode.ElideMiddle, space) + copies)
         view = option.widget
         focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
         if focused and isinstance(view, QListView) and getattr(view, "shows_focus", lambda: False)():

@@ -124,7 +124,7 @@ class NoteStrip(QFrame):
         one_line = self.label.fontMetrics().horizontalAdvance(self.label.text()) + 4
         wide = max(160, min(room, one_line + margins, 620))
         self.setFixedWidth(wide)
-        self.label.setMinimumHeight(self.label.heightForWidth(max(60, wide - margins)))
+        self.label.setMinimumHeight(max(0, self.label.heightForWidth(max(60, wide - margins))))
         layout.activate()
         self.adjustSize()
 

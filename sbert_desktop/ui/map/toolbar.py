@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
 from sbert_desktop.app.atlas_views import ColourBy, MapUnit
 from sbert_desktop.ui import icons
@@ -148,7 +148,7 @@ class MapToolbar(Card):
         row.addWidget(button)
         return button
 
-    def _make_colours(self) -> QWidget:
+    def _make_colours(self) -> QMenu:
         made = menu(self, "map_colour_menu", "Colour by")
         group = QActionGroup(made)
         self.colour_actions: dict[ColourBy, QAction] = {}
@@ -162,7 +162,7 @@ class MapToolbar(Card):
             self.colour_actions[by] = action
         return made
 
-    def _make_more(self) -> QWidget:
+    def _make_more(self) -> QMenu:
         made = menu(self, "map_more_menu", "More about the map")
         self.actions_of: dict[str, QAction] = {}
         self._icons: list[tuple[QAction, str]] = []
@@ -205,7 +205,7 @@ class MapToolbar(Card):
         self.adjustSize()
 
     def _open_more(self) -> None:
-        self.more_menu.popup(self.more.mapToGlobal(self.more.rect().bottomLeft()))  # type: ignore[attr-defined]
+        self.more_menu.popup(self.more.mapToGlobal(self.more.rect().bottomLeft()))
 
     # ---- showing
 
