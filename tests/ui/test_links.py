@@ -137,7 +137,7 @@ def test_search_looks_only_among_the_documents_taken_until_the_chip_is_cleared(w
     assert page.query.text() == "deposit"
     chip = page.filters.among_chip
     assert chip.isVisible()
-    assert chip.accessibleName() == f"Only in: {OF_MAP}"
+    assert chip.accessibleName() == f"Only: {OF_MAP}"
     qtbot.waitUntil(lambda: page.session.settled)
     # another filter would hide some of those that were chosen
     assert queries(window)[-1].filters == Filters(contents=(3, 4, 5), contents_label=OF_MAP)
@@ -285,7 +285,7 @@ def test_duplicates_are_looked_for_only_among_the_documents_taken(window, qtbot)
     chip = page.column.filters.among_chip
     assert page.stack.currentWidget() is page.files
     assert chip.isVisible()
-    assert chip.accessibleName() == f"Only in: {OF_MAP}"
+    assert chip.accessibleName() == f"Only: {OF_MAP}"
     page.column.filters._toggle(("pdf",), True)
     qtbot.waitUntil(lambda: page.finder.job is None)
     assert page.finder.view.query.filters == Filters(types=("pdf",), contents=(3, 4, 5), contents_label=OF_MAP)

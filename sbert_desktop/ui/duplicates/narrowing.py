@@ -33,7 +33,7 @@ class NarrowBar(QWidget):
         row = FlowLayout(self, gap=8)
         self.folder_chip = Chip("Only in", unset="all folders", object_name="duplicates_filter_folder", parent=self)
         self.type_chip = Chip("Type", object_name="duplicates_filter_type", parent=self)
-        self.among_chip = Chip("Only in", object_name="duplicates_filter_among", parent=self)
+        self.among_chip = Chip("Only", object_name="duplicates_filter_among", parent=self)
         self.among_chip.hide()  # until another page chose
         for signal in (self.among_chip.cleared, self.among_chip.clicked):
             signal.connect(self._leave_among)

@@ -278,7 +278,7 @@ class DuplicatesPage(MovingPage):
             title, sentence = "Nothing to compare", "There are fewer than two files."
             sentence = "Fewer than two files pass the filters." if narrowed else sentence
         if self.finder.filters.contents:
-            sentence += f" Compared were only {among_words(self.finder.filters)}."
+            sentence += f" Compared: only {among_words(self.finder.filters)}."
         none = self.detail.none
         none.title.setText(title)
         none.sentence.setText(sentence.format(files=files))

@@ -77,7 +77,7 @@ class ResultArea(QStackedWidget):
         elif view.filters.contents:
             self.show_only(self.empty_filters)
             self.empty_filters.set_texts("Nothing found among these documents",
-                                         f"Searched was only in {among_words(view.filters)}. Clear the filters to "
+                                         f"The search looked only in {among_words(view.filters)}. Clear the filters to "
                                          "search everything.")
         elif view.filters:
             self.show_only(self.empty_filters)

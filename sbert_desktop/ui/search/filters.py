@@ -82,7 +82,7 @@ class FilterBar(QWidget):
         row = self._row = FlowLayout(self, gap=8)
         self._typed: set[str] = set()
         self.similar_chip = Chip("Similar to", object_name="filter_similar", parent=self)
-        self.among_chip = Chip("Only in", object_name="filter_among", parent=self)
+        self.among_chip = Chip("Only", object_name="filter_among", parent=self)
         self.folder_chip = Chip("Folder", unset="all", object_name="filter_folder", parent=self)
         self.type_chip = Chip("Type", object_name="filter_type", parent=self)
         self.date_chip = Chip("Date", object_name="filter_date", parent=self)
