@@ -40,7 +40,9 @@ class Listening(NullContext):
         self.partials.append(result)
 
 
-def clustered(count: int, groups: int = 4, seed: int = 0, dimension: int = DIMENSION, noise: float = 0.35) -> np.ndarray:
+def clustered(
+    count: int, groups: int = 4, seed: int = 0, dimension: int = DIMENSION, noise: float = 0.35
+) -> np.ndarray:
     """Gives unit vectors around so many directions, float32 [count, dimension]; the group of row i is i % groups."""
     random = np.random.default_rng(seed)
     middles = random.standard_normal((groups, dimension))
@@ -83,10 +85,10 @@ def put_documents(
             path = root / f"sub-{number % folders}" / f"made-{number}.{suffix}"
             paths.append(path)
             sha256 = hashes[row] if hashes is not None else f"{number + 1:064x}"
-            file = SourceFile(path, len(text), 1_600_000_000_000_000_000 + number * 86_400_000_000_000, content_hash=sha256)
-            extracted = ExtractedText(
-                suffix, text, (Block(0, len(text)),), title=f"Title {number}", language=languages[number % len(languages)]
-            )
+            when = 1_600_000_000_000_000_000 + number * 86_400_000_000_000
+            file = SourceFile(path, len(text), when, content_hash=sha256)
+            blocks, language = (Block(0, len(text)),), languages[number % len(languages)]
+            extracted = ExtractedText(suffix, text, blocks, title=f"Title {number}", language=language)
             store.put(folder, file, extracted, [Passage(0, 0, len(text), text)], ())
         store.commit()
         contents = [int(library.content_at(path)) for path in paths]
