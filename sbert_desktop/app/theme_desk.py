@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +22,12 @@ from sbert_desktop.app import themes as states
 from sbert_desktop.app.atlas_views import ClustersView
 from sbert_desktop.app.neighbourhood import DocumentGraph, document_graph
 from sbert_desktop.app.themes import KEY, Keys, Themes
-from sbert_desktop.domain import ContentId, JobContext, Snapshot, SourceFile
+from sbert_desktop.domain import ContentId, JobContext, Snapshot, SourceFile, Vectors
 from sbert_desktop.errors import JobError, LibraryError, SbertDesktopError
 from sbert_desktop.explore.cluster_child import Ask, ClusterClient
-from sbert_desktop.explore.cluster_labels import ThemeLabel
-from sbert_desktop.explore.communities import Clustering, background_cosine
+from sbert_desktop.explore.cluster_labels import Read, ThemeLabel
+from sbert_desktop.explore.communities import Clustering, ClusterRequest, background_cosine
+from sbert_desktop.explore.neighbours import NeighbourGraph
 
 if TYPE_CHECKING:
     from sbert_desktop.app.session import Session
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 NAME = "themes"
 UNDO = 20
 _POLL = 0.05
+_TERMS = 48_000_000
+"""Signs of terms kept: those of about 1,000 reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,36 @@ def _found(values: NDArray[np.generic], wanted: NDArray[np.generic], order: NDAr
     return np.where(values[place] == wanted, place, -1).astype(np.int64)
 
 
+class Terms:
+    """The terms of documents that were read lately, packed into strings: they take a sixth of the time of reading."""
+
+    def __init__(self, most: int = _TERMS) -> None:
+        self._held: OrderedDict[tuple[int, tuple[int, ...]], tuple[str, str]] = OrderedDict()
+        self._size, self._most = 0, most
+
+    def get(self, content: int, passages: tuple[int, ...]) -> Read | None:
+        """Gives what was put under a document and its passages."""
+        found = self._held.get((content, passages))
+        if found is None:
+            return None
+        self._held.move_to_end((content, passages))
+        return Read(dict(zip(found[0].split("\0"), found[1].split("\0"), strict=True)) if found[0] else {})
+
+    def put(self, content: int, passages: tuple[int, ...], read: Read) -> None:
+        """Keeps terms; those asked for longest ago go."""
+        packed = "\0".join(read.terms), "\0".join(read.terms.values())
+        self._held[content, passages] = packed
+        self._size += len(packed[0]) + len(packed[1])
+        while self._size > self._most:
+            _, old = self._held.popitem(last=False)
+            self._size -= len(old[0]) + len(old[1])
+
+    def clear(self) -> None:
+        """Forgets all."""
+        self._held.clear()
+        self._size = 0
+
+
 class Desk:
     """The memory of one session about its themes. Any thread; what takes long is made under a lock of its own."""
 
@@ -144,6 +178,7 @@ class Desk:
         self.undo: list[tuple[str, Themes]] = []
         self.redo: list[tuple[str, Themes]] = []
         self.scoped: tuple[tuple[int, ...], Themes] | None = None
+        self.terms = Terms()
         self.split: Parting | None = None
         self.shown: tuple[Themes, str, ClustersView] | None = None
         self._making = threading.Lock()
@@ -299,6 +334,23 @@ class _Asking:
         if failed:
             raise failed[0]
         return answer[0]
+
+
+def find_in_child(
+    session: Session, vectors: Vectors, graph: NeighbourGraph, request: ClusterRequest, context: JobContext
+) -> Clustering:
+    """Finds themes among vectors that are in no library, in a child of its own.
+
+    Raises:
+        Cancelled: Through ``context``.
+    """
+    child = session.launch("clusters")
+    try:
+        ask, client = _Asking(child, context), ClusterClient(child)
+        client.load("made", vectors, graph, ask)
+        return client.find(request, ask=ask)
+    finally:
+        child.close()
 
 
 _desks: WeakKeyDictionary[Session, Desk] = WeakKeyDictionary()
