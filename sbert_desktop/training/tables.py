@@ -254,7 +254,7 @@ def _cut(text: str, delimiter: str, offset: int) -> tuple[list[tuple[int, list[s
                 span = _LONGEST_ROW
             else:
                 span = start + reader.line_num - before
-            torn = span > 1 and (span >= _LONGEST_ROW or bool(rows) and len(row) < len(rows[0][1]))
+            torn = span > 1 and (span >= _LONGEST_ROW or (bool(rows) and len(row) < len(rows[0][1])))
             if torn and len(broken) < MOST_LISTED:
                 broken.append(BadRow(before + 1 + offset, "a quotation mark opens and does not close"))
                 start = before + 1  # the lines after it are rows of their own
