@@ -35,6 +35,7 @@ DOCUMENT_ORDERS: Final = (("fit", "Most typical first"), ("unsure", "Least sure 
                           ("newest", "Newest first"), ("folder", "By folder"))
 UNSORTED_ORDERS: Final = (("sure", "Surest first"), ("nearest", "By nearest cluster"), ("title", "By title"),
                           ("newest", "Newest first"), ("folder", "By folder"))
+MAIL: Final = frozenset({"eml", "msg", "emlx", "mbox", "mail"})
 _DEEDS: Final = {
     "rename": "Rename", "merge": "Merge", "split": "Split", "move": "Move", "pin": "Pin", "unpin": "Unpin",
     "assign": "Assign to nearest", "strictness": "Strictness",
@@ -139,14 +140,15 @@ def would_be(view: ClustersView, step: int) -> str:
 
 
 def title_of(row: DocumentRow) -> str:
-    """Gives a document's title as harmless text; without one its file's name."""
-    return quick_path(" ".join(row.title.split())) or file_words(row.path, row.member)
+    """Gives what names a document: a mail's subject, what lies in a container, else the file's name."""
+    if row.format in MAIL and row.title:
+        return quick_path(" ".join(row.title.split()))
+    return file_words(row.path, row.member) or quick_path(row.title)
 
 
 def place_of(row: DocumentRow) -> str:
-    """Gives where a document lies."""
-    place = short_path(row.path.parent)
-    return f"{short_path(row.path)} / {quick_path(row.member)}" if row.member else place
+    """Gives where it lies: the folder of a file, the container of what lies in one."""
+    return short_path(row.path if row.member else row.path.parent)
 
 
 def row_tip(row: DocumentRow) -> str:
