@@ -92,7 +92,10 @@ def collect_documents(session: Session, name: str, contents: Sequence[int], *, n
     """
     wanted = list(dict.fromkeys(int(content) for content in contents))
     first = _first_passages(session.snapshot(), wanted)
-    items = [item for content in wanted if (item := _whole(session, content, first.get(content), note)) is not None]
+    hashes = session.library.sha256s(wanted)
+    there = [content for content in wanted if content in hashes]
+    made = [_whole(session, content, hashes[content], first.get(content), note) for content in there]
+    items = [item for item in made if item is not None]
     if wanted and not items:
         raise LibraryError("content-gone", "These documents are no longer in the library.", "Choose others.")
     session.library.collect(name, items)
@@ -106,14 +109,14 @@ def _first_passages(snapshot: Snapshot, contents: Sequence[int]) -> dict[int, Pa
     return {record.content_id: record for record in snapshot.fetch(passages.tolist()).values()}
 
 
-def _whole(session: Session, content: int, passage: PassageRecord | None, note: str) -> KeptPassage | None:
-    """Gives a document as a collection keeps it; None when it is gone."""
+def _whole(
+    session: Session, content: int, sha256: str, passage: PassageRecord | None, note: str
+) -> KeptPassage | None:
+    """Gives a document as a collection keeps it; None when it lies in no folder of the library any more."""
     from sbert_desktop.library import KeptPassage
 
-    library = session.library
-    sha256 = library.sha256_of(ContentId(content))
-    places = passage.paths if passage is not None else library.paths_of(ContentId(content))
-    if not sha256 or not places:
+    places = passage.paths if passage is not None else session.library.paths_of(ContentId(content))
+    if not places:
         return None
     path, member = places[0].path, places[0].member
     if passage is None:
