@@ -445,6 +445,11 @@ class MapCanvas(Surface):
         """What the keyboard is doing."""
         return self._keys
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._by_keys = event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason,
+                                           Qt.FocusReason.ShortcutFocusReason)
+        super().focusInEvent(event)
+
     def focusOutEvent(self, event: QFocusEvent) -> None:
         self._keys.let_go()
         super().focusOutEvent(event)

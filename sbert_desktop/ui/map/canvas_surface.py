@@ -71,6 +71,7 @@ class Surface(QWidget):
         self._at_fit = True
         self._frame: Frame | None = None
         self._stale = True
+        self._by_keys = False  # the keyboard brought the focus here
         # movement
         self._lens_way: tuple[Lens, Lens] | None = None
         self._lens_motion = _motion(self)
@@ -331,7 +332,7 @@ class Surface(QWidget):
             painter.drawImage(QPointF(0, 0), frame.image)
             if self._glide is None:
                 self._paint_over(painter)
-        if self.hasFocus():
+        if self._by_keys and self.hasFocus():
             paint_focus(painter, self.rect(), 2)
         painter.end()
 
