@@ -55,6 +55,7 @@ from sbert_desktop.domain import (
     Started,
 )
 from sbert_desktop.settings import Settings
+from tests.ui.fake_clusters import FakeClusters
 from tests.ui.fake_duplicates import FakeDuplicates
 from tests.ui.fake_kept import MODEL, FakeKept
 from tests.ui.fake_map import FakeMap
@@ -271,7 +272,7 @@ def kinds_of_documents() -> tuple[DocumentView, ...]:
     return tuple(out)
 
 
-class FakeApp(FakeMap, FakeKept, FakeSearch, FakeDuplicates):
+class FakeApp(FakeMap, FakeClusters, FakeKept, FakeSearch, FakeDuplicates):
     """Commands with canned answers; every answer comes from the fake's own thread."""
 
     def __init__(self, settings: Settings, *, state: str = "full", delay: float = 0.0) -> None:
@@ -303,6 +304,7 @@ class FakeApp(FakeMap, FakeKept, FakeSearch, FakeDuplicates):
         self.keep_nothing_yet()
         self.judge_nothing_yet()
         self.find_nothing_yet()
+        self.sort_nothing_yet()
         self._hidden: dict[Path, FolderView] = {}
         self._history = ["when do I get my deposit back", "tyre sizes of the scooter"]
         self._numbers = itertools.count(1)
@@ -481,6 +483,8 @@ class FakeApp(FakeMap, FakeKept, FakeSearch, FakeDuplicates):
         self.calls.append(("cancel", job))
         if job.startswith("index"):
             self._queue.put([Finished(job, Outcome.CANCELLED)])
+        elif job.startswith("clusters-held"):
+            self.let_clusters_go(Outcome.CANCELLED)
         elif job.startswith("duplicates-held"):
             self.let_go(Outcome.CANCELLED)
         elif job.startswith("clean-up-held"):

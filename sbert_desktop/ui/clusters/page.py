@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -120,9 +120,8 @@ class ClustersPage(EditingPage):
     # ---- for the window
 
     def activate(self) -> None:
-        if not self._begun and self._may_begin():
-            self.look()
-        elif self._stale and self.finder.view is not None and not self.finder.busy():
+        stale = self._stale and self.finder.view is not None and not self.finder.busy() and not self.finder.scope
+        if stale or (not self._begun and self._may_begin()):
             self.look()
         else:
             self._show_state()
@@ -507,8 +506,3 @@ class ClustersPage(EditingPage):
         super().hideEvent(event)
         self.finder.close()
         self.deeds.close_preview()
-
-    def menu_spot(self) -> QPoint:
-        """Gives where a menu of the cluster in front opens."""
-        button = self.detail.head.menu_button
-        return button.mapToGlobal(button.rect().bottomLeft())
