@@ -74,13 +74,24 @@ def export_map(
         UsageError: ``unknown-format``.
         SbertDesktopError: ``output-unwritable``, ``file-exists``.
     """
-    return write(target, written(session, view, colours, form or form_of(target), palette=palette), replace=replace)
+    text = written(session, view, colours, form or form_of(target), palette=palette)
+    return write(target, text, replace=replace)
 
 
 def form_of(target: Path) -> str:
     """Gives the form that the end of a file's name asks for; :func:`written` refuses those it does not know."""
     suffix = target.suffix.lower().lstrip(".")
     return "html" if suffix == "htm" else suffix
+
+
+def check_form(form: str) -> None:
+    """Refuses a form that there is not.
+
+    Raises:
+        UsageError: ``unknown-format``.
+    """
+    if form not in FORMATS:
+        raise UsageError("unknown-format", f"A map is not written as {form or 'that'}.", "Use .csv, .json or .html.")
 
 
 def written(
@@ -91,8 +102,7 @@ def written(
     Raises:
         UsageError: ``unknown-format``.
     """
-    if form not in FORMATS:
-        raise UsageError("unknown-format", f"A map is not written as {form or 'that'}.", "Use .csv, .json or .html.")
+    check_form(form)
     places = places_of(session, view)
     if form == "html":
         from sbert_desktop.app.map_page import page

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,6 +46,7 @@ def export_map(options: argparse.Namespace) -> None:
         form = options.format or "json"
         if form != "json":
             raise UsageError("bad-arguments", f"--json and {form} both want the output.", "Give -o a file.")
+    map_report.check_form(form)
     if target is not None:
         _refuse(target, options.force)
     with session(options) as opened, console(options) as context:
@@ -134,33 +134,13 @@ def _write(opened: Session, options: argparse.Namespace, view: MapView) -> dict[
             place = map_report.export_map(opened, view, colours, target, form=name, replace=options.force)
             written[name] = display_path(place)
     if options.png is not None:
-        written["png"] = display_path(_write_png(options, view, colours))
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        from sbert_desktop.ui.map.picture import write_png
+
+        place = Path(os.path.realpath(options.png.expanduser()))
+        write_png(view, colours, place, options.size, dark=options.dark)
+        written["png"] = display_path(place)
     return written
-
-
-def _write_png(options: argparse.Namespace, view: MapView, colours: ColourView) -> Path:
-    """Draws the map without a display into a file that appears whole or not at all."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from sbert_desktop.ui.map.picture import write_png
-
-    place = Path(os.path.realpath(options.png.expanduser()))
-    temporary = ""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=".export-", suffix=".png")
-        os.close(handle)
-        write_png(view, colours, Path(temporary), options.size, dark=options.dark)
-        os.replace(temporary, place)
-        temporary = ""
-    except OSError as error:
-        raise SbertDesktopError(
-            "output-unwritable",
-            f"{display_path(place)} could not be written: {error.strerror or error}.",
-            "Choose another place.",
-        ) from error
-    finally:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-    return place
 
 
 def _fields(view: MapView) -> dict[str, object]:
