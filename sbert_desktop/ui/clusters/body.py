@@ -18,8 +18,7 @@ from sbert_desktop.ui.page import Desk, Page
 from sbert_desktop.ui.theme import theme
 
 COLUMN = 376
-_NEEDS = {"map": "map", "collect": "collect_documents", "duplicates": "duplicates", "label": "label",
-          "export": "export_clusters"}
+_NEEDS = {"map": "map", "collect": "collect_documents", "duplicates": "duplicates", "label": "label"}
 
 
 class ClustersBody(Page):

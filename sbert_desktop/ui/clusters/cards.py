@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QAbstractItemModel,
     QAbstractListModel,
     QEvent,
+    QItemSelectionModel,
     QMimeData,
     QModelIndex,
     QObject,
@@ -24,7 +25,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDro
 from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from sbert_desktop.app.atlas_views import ThemeView
-from sbert_desktop.ui import icons
+from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.clusters.words import card_said, card_tip, documents, keywords_of, label_of
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import KeyboardFocus, name, paint_box, paint_focus, plain_tip
@@ -193,7 +194,8 @@ class CardDelegate(QStyledItemDelegate):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.group_color(one.colour))
         painter.drawEllipse(QRect(line.x() - 18, line.center().y() - 4, 10, 10))
-        number = documents(one.size)
+        short = line.width() < theme.metrics("strong").averageCharWidth() * 26
+        number = words.count(one.size) if short else documents(one.size)
         painter.setFont(theme.numbers_font("meta"))
         painter.setPen(theme.color("muted"))
         painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, number)
@@ -346,10 +348,10 @@ class ThemeList(KeyboardFocus, QListView):
             self.setCurrentIndex(self.cards.index(row))
         return row >= 0
 
-    def clear_choice(self) -> None:
-        """Chooses none: something else is shown."""
-        self.clearSelection()
-        self.setCurrentIndex(QModelIndex())
+    def choose_again(self) -> None:
+        """Marks the card again that was left for something else."""
+        if self.currentIndex().isValid():
+            self.selectionModel().select(self.currentIndex(), QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def rename(self) -> None:
         """Edits the label in place."""

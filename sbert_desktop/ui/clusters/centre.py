@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sbert_desktop.app.atlas_views import ClustersView, SplitView, ThemeView
@@ -28,7 +28,6 @@ DEEDS: Final = (
     ("collect", "Save as collection", "collection"),
     ("duplicates", "Find duplicates in these", "duplicates"),
     ("open", "Open all", "open"),
-    ("export", "Export...", "export"),
     ("label", "Label pairs from it", "train"),
 )
 """What can be done with all documents of a cluster: key, words, icon."""
@@ -44,18 +43,22 @@ class BesideRow(QWidget):
         super().__init__(parent)
         self.theme_id = -1
         name(self, f"clusters_beside_{number}", "Cluster beside")
+        self.setMinimumWidth(120)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 1)
-        row.setSpacing(8)
+        row.setSpacing(0)
         self.dot = Dot(10)
         self.label = Button("", kind="flat", object_name=f"clusters_beside_{number}_go", tip="Show this cluster")
+        self.label.setMinimumWidth(40)  # a long name gives way
         self.shared = ElidedLabel(role="meta", tone="muted", object_name=f"clusters_beside_{number}_shared")
         self.near = Label("", role="strong", object_name=f"clusters_beside_{number}_near")
         self.merge = Button("Merge", size="small", icon="merge", object_name=f"clusters_beside_{number}_merge")
         row.addWidget(self.dot)
         row.addWidget(self.label)
         row.addWidget(self.shared, 1)
+        row.addSpacing(8)
         row.addWidget(self.near)
+        row.addSpacing(8)
         row.addWidget(self.merge)
         self.label.clicked.connect(lambda: self.goWanted.emit(self.theme_id))
         self.merge.clicked.connect(lambda: self.mergeWanted.emit(self.theme_id))
@@ -65,8 +68,7 @@ class BesideRow(QWidget):
         self.theme_id = other.id
         text = label_of(other)
         self.dot.set_colour(other.colour)
-        most = theme.metrics("medium").averageCharWidth() * 24
-        self.label.setText(theme.metrics("medium").elidedText(text, Qt.TextElideMode.ElideRight, most))
+        self.label.setText(text)
         self.label.setAccessibleName(f"Show {text}")
         self.shared.set_full_text(f"share {', '.join(quick_path(word) for word in shared)}" if shared else "")
         self.near.setText(f"{cosine:.2f}")
@@ -74,6 +76,15 @@ class BesideRow(QWidget):
         self.merge.setAccessibleName(f"Merge with {text}")
         self.merge.setVisible(may_edit)
         self.setFixedHeight(theme.height(36, padding=14))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # large text leaves no room for the word beside its icon
+        words_of = "Merge" if self.width() > theme.metrics("medium").averageCharWidth() * 44 else ""
+        if self.merge.label() != words_of:
+            said = self.merge.accessibleName()
+            self.merge.setText(words_of)
+            self.merge.setAccessibleName(said)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         QPainter(self).fillRect(0, self.height() - 1, self.width(), 1, theme.color("border"))
@@ -145,7 +156,7 @@ class ThemeCentre(QWidget):
             if pair is not None:
                 row.show_beside(pair[0], pair[1].cosine, pair[1].shared, may_edit=may_edit)
         self.beside_head.setVisible(bool(found))
-        self.deeds_title.setText(f"With these {documents(shown.size)}" if shown.size > 1 else "With this document")
+        self.deeds_title.set_full_text(f"With these {documents(shown.size)}" if shown.size > 1 else "With this document")
 
     def show_split(self, split: SplitView | None, size: int, *, wanted: bool) -> None:
         """Shows what a split would make; None: not known yet, or not asked for unless ``wanted``."""
@@ -154,12 +165,12 @@ class ThemeCentre(QWidget):
         if not wanted:
             return
         if split is None:
-            self.split_title.setText("Split")
+            self.split_title.set_full_text("Split")
             self.split.set_rows(())
             self.split_note.setText("Looking at what a split would make...")
             return
         parts = sorted(split.parts, key=lambda part: -part.size)
-        self.split_title.setText(f"Split would make {words.count(len(parts))}" if parts else "Split")
+        self.split_title.set_full_text(f"Split would make {words.count(len(parts))}" if parts else "Split")
         self.split.set_rows([
             BarRow(quick_path(part.label) or "Untitled", part.size / max(1, size), words.count(part.size),
                    f"{part.label}: {', '.join(part.keywords)}" if part.keywords else part.label) for part in parts])

@@ -226,7 +226,7 @@ class ThemesColumn(Panel):
     libraryWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("surface", lines="right", parent=parent)
+        super().__init__("surface", parent=parent)
         name(self, "clusters_column", "Clusters")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -243,7 +243,7 @@ class ThemesColumn(Panel):
         self.busy.hide()
         controls = QWidget()
         box = QVBoxLayout(controls)
-        box.setContentsMargins(16, 0, 16, 8)
+        box.setContentsMargins(16, 0, 16, 6)
         box.setSpacing(8)
         self.back = NoteLine("clusters_among", "Back to all")
         self.filter = SearchBox("Filter by name or keyword", object_name="clusters_filter_text",
@@ -253,6 +253,7 @@ class ThemesColumn(Panel):
             box.addWidget(widget)
         box.addLayout(self._build_line())
         self.working = Working("clusters_working")
+        self.working.bar.hide()  # the bar below the head runs already
         self.working.hide()
         self.fresh = NoteLine("clusters_fresh", "Find anew")
         self.few = NoteLine("clusters_few", "Add folders")
@@ -270,15 +271,9 @@ class ThemesColumn(Panel):
         self.none.setContentsMargins(24, 24, 24, 24)
         for widget in (self.list, self.skeleton, self.none):
             self.stack.addWidget(widget)
-        holder = QHBoxLayout()
-        holder.setContentsMargins(0, 0, 1, 0)  # the line at the right stays free
-        holder.addWidget(self.stack)
-        column.addLayout(holder, 1)
+        column.addWidget(self.stack, 1)
         self.foot = Foot()
-        foot_row = QHBoxLayout()
-        foot_row.setContentsMargins(0, 0, 1, 0)
-        foot_row.addWidget(self.foot)
-        column.addLayout(foot_row)
+        column.addWidget(self.foot)
         self._connect()
         self._fit()
 
@@ -286,7 +281,7 @@ class ThemesColumn(Panel):
         head = QWidget()
         head.setObjectName("clusters_head")
         row = QHBoxLayout(head)
-        row.setContentsMargins(16, 0, 9, 0)
+        row.setContentsMargins(16, 4, 9, 0)  # level with the head beside it
         row.setSpacing(12)
         self.filter_button = IconButton("filter", "Filter by name or keyword", object_name="clusters_filter",
                                         shortcut="Ctrl+F", checkable=True)
@@ -310,7 +305,7 @@ class ThemesColumn(Panel):
         name(self.lean, "clusters_lean", "Fewer or more clusters", "Left finds fewer, right finds more")
         self.lean.setRange(-LEANS, LEANS)
         self.lean.setPageStep(5)
-        self.lean.setMinimumWidth(60)
+        self.lean.setMinimumWidth(64)
         set_tip(self.lean, "Fewer or more clusters")
         self.more_label = Label("More", role="meta", tone="muted", object_name="clusters_more_label")
         row.addWidget(self.fewer)

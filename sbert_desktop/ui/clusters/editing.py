@@ -76,6 +76,11 @@ class EditingPage(ClustersBody):
             self.desk.toast(f"Done again: {undo_words(before.redo).lower()}" if before is not None and before.redo
                             else "Done again")
         else:
+            if change.deed is ThemeDeed.SPLIT and before is not None:
+                known = {one.id for one in before.themes}
+                fresh = [one for one in after.themes if one.id not in known]
+                if fresh and self.theme_shown() is not None and after.theme(change.themes[0]) is None:
+                    self.column.list.choose(max(fresh, key=lambda one: one.size).id)
             self.desk.toast(deed_words(change, before, after), action="Undo" if after.undo else "",
                             run=self.undo if after.undo else None)
 
@@ -159,9 +164,6 @@ class EditingPage(ClustersBody):
         """Does a deed with all documents of the cluster shown (a key of ``centre.DEEDS``)."""
         shown = self.theme_shown()
         if shown is None:
-            return
-        if deed == "export":
-            self.export()
             return
         label = label_of(shown)
 
@@ -337,4 +339,4 @@ class EditingPage(ClustersBody):
 
 
 _ICON_OF: Final = {"search": "search", "map": "map", "collect": "collection", "duplicates": "duplicates",
-                   "open": "open", "export": "export", "label": "train"}
+                   "open": "open", "label": "train"}

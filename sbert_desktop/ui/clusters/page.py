@@ -17,6 +17,7 @@ from sbert_desktop.ui import words
 from sbert_desktop.ui.clusters.documents import DocumentList
 from sbert_desktop.ui.clusters.editing import EditingPage
 from sbert_desktop.ui.clusters.page_actions import page_actions
+from sbert_desktop.ui.clusters.states import state_of
 from sbert_desktop.ui.clusters.words import FEW, documents
 from sbert_desktop.ui.page import Action, Desk, failure_text
 from sbert_desktop.ui.theme import theme
@@ -125,6 +126,9 @@ class ClustersPage(EditingPage):
             self.look()
         else:
             self._show_state()
+
+    def foot(self) -> int:
+        return self.column.foot.height() if self.stack.currentWidget() is self.splitter else 0
 
     def focus_first(self) -> None:
         if self.stack.currentWidget() is self.states:
@@ -274,32 +278,11 @@ class ClustersPage(EditingPage):
 
     def _show_state(self) -> None:
         had_focus = self.isAncestorOf(QApplication.focusWidget() or self.desk.inspector)
-        library, view, finder = self.desk.library, self.finder.view, self.finder
-        state, sentence = "", ""
-        if library is not None and not library.folders and not finder.scope:
-            state = "empty"
-        elif view is not None and (view.themes or view.unsorted):
-            state = ""
-        elif finder.looking:
-            state = "busy"
-            sentence = f"Finding clusters in {finder.scope_label}" if finder.scope else ""
-        elif self._failed:
-            state, sentence = "failed", self._failed
-        elif view is not None and view.waiting and not view.documents:
-            state, sentence = "waiting", f"{documents(view.waiting)} wait to be read. They are sorted here as soon as "\
-                "what they are about is known."
-        elif view is not None:
-            state, sentence = "little", view.note or "There are too few documents to sort."
-        elif library is not None and library.embedded == 0 and library.documents:
-            ready = library.model.state in ("ready", "preparing")
-            state = "waiting" if ready else "model"
-            sentence = ("As soon as it is known what they are about, they are sorted here." if ready else
-                        library.model.note or "Clusters need a model that knows what documents are about.")
-        else:
-            state = "never"
+        library = self.desk.library
+        state, sentence = state_of(library, self.finder, self._failed)
         if state:
             self.states.show_state(state, sentence, number=library.documents if library is not None else 0,
-                                   among=bool(finder.scope))
+                                   among=bool(self.finder.scope))
         wanted: QWidget = self.states if state else self.splitter
         if wanted is not self.stack.currentWidget():
             self.stack.setCurrentWidget(wanted)
@@ -411,6 +394,7 @@ class ClustersPage(EditingPage):
             pane.show_loading()
         pane.describe(view)
         self.detail.show_part("unsorted")
+        self.column.list.clearSelection()  # no card is shown beside it
 
         def done(rows: Sequence[DocumentRow]) -> None:
             if self.finder.view is not None:
@@ -424,6 +408,7 @@ class ClustersPage(EditingPage):
         self.deeds.close_preview()
         self.detail.show_part("overview" if self.theme_shown() is not None else "none")
         self._show_theme(self.theme_shown())
+        self.column.list.choose_again()
         self.column.list.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def preview(self, row: DocumentRow) -> None:

@@ -60,8 +60,6 @@ def page_actions(page: ClustersPage) -> list[Action]:
                lambda: page.theme_shown() is not None),
     ]
     for key, button in page.detail.centre.deeds.items():
-        if key != "export":
-            out.append(Action(f"clusters_do_{key}", f"{button.label()} (cluster)",
-                              lambda key=key: page.do_with_all(key), "", "clusters", note,
-                              lambda: page.theme_shown() is not None))
+        out.append(Action(f"clusters_do_{key}", f"{button.label()} (cluster)", lambda key=key: page.do_with_all(key),
+                          "", "clusters", note, lambda: page.theme_shown() is not None))
     return out

@@ -13,19 +13,19 @@ from sbert_desktop.ui.clusters.mini_map import MiniMap
 from sbert_desktop.ui.clusters.words import label_of, percent
 from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.naming import quick_path
-from sbert_desktop.ui.widgets import Button, Label, name
+from sbert_desktop.ui.widgets import Button, ElidedLabel, Label, name
 
 KEYWORDS = 8
 FOLDERS = 8
 
 
-def section(title: str, object_name: str, link: str = "", link_name: str = "") -> tuple[QWidget, Label, Button | None]:
+def section(title: str, object_name: str, link: str = "", link_name: str = "") -> tuple[QWidget, ElidedLabel, Button | None]:
     """Gives a section's title of 28, with a link at its right."""
     holder = QWidget()
     row = QHBoxLayout(holder)
     row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(8)
-    label = Label(title, role="section", object_name=object_name)
+    label = ElidedLabel(title, role="section", object_name=object_name)
     row.addWidget(label, 1)
     button = None
     if link:

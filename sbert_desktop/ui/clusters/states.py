@@ -5,7 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from sbert_desktop.app.views import LibraryView
 from sbert_desktop.ui.clusters.column import Working
+from sbert_desktop.ui.clusters.finder import ClusterFinder
 from sbert_desktop.ui.clusters.words import documents
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Drawing, EmptyState, Label, Panel, name
@@ -113,3 +115,26 @@ class StartStates(Panel):
 
     def _fit(self) -> None:
         self.working.setFixedWidth(min(560, 440 * max(100, theme.text_scale) // 100))
+
+
+def state_of(library: LibraryView | None, finder: ClusterFinder, failed: str) -> tuple[str, str]:
+    """Gives which state is shown instead of clusters, "" for none, and its sentence."""
+    view = finder.view
+    if library is not None and not library.folders and not finder.scope:
+        return "empty", ""
+    if view is not None and (view.themes or view.unsorted):
+        return "", ""
+    if finder.looking:
+        return "busy", f"Finding clusters in {finder.scope_label}" if finder.scope else ""
+    if failed:
+        return "failed", failed
+    if view is not None and view.waiting and not view.documents:
+        return "waiting", (f"{documents(view.waiting)} wait to be read. They are sorted here as soon as it is known "
+                           "what they are about.")
+    if view is not None:
+        return "little", view.note or "There are too few documents to sort."
+    if library is not None and library.embedded == 0 and library.documents:
+        if library.model.state in ("ready", "preparing"):
+            return "waiting", "They are sorted here as soon as it is known what they are about."
+        return "model", library.model.note or "Clusters need a model that knows what documents are about."
+    return "never", ""

@@ -165,6 +165,7 @@ class ThemeHead(Panel):
         row.addWidget(self.names, 1)
         self._buttons = QWidget()
         self._flow = FlowLayout(self._buttons, gap=8)
+        self._flow.setContentsMargins(0, 0, 0, 10)
         self.rename = Button("Rename", icon="pencil", object_name="clusters_rename", tip="Rename this cluster (F2)")
         self.merge = Button("Merge...", icon="merge", object_name="clusters_merge",
                             tip="Merge this cluster with another one (M)")
@@ -223,6 +224,7 @@ class ThemeHead(Panel):
                 button.setToolTip(plain_tip(why_not))
                 button.setAccessibleDescription(why_not)
         self.split.setEnabled(may_edit and shown.size > 1)
+        self.export.setVisible(may_edit or bool(why_not))  # what is not kept is not written either
         self._share()
 
     def start_rename(self) -> None:
