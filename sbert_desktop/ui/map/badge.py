@@ -47,6 +47,10 @@ class QualityBadge(KeyboardFocus, QToolButton):
         self.updateGeometry()
         self.adjustSize()
 
+    def has_words(self) -> bool:
+        """True where a quality was measured."""
+        return bool(self._word)
+
     def set_short(self, short: bool) -> None:
         """Leaves the first words out where there is no room for them."""
         self._short = short

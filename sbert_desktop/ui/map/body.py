@@ -26,7 +26,6 @@ from sbert_desktop.ui.widgets import EmptyState, Panel, name
 
 EDGE: Final = 16
 GAP: Final = 8
-LEAST_FREE: Final = 420  # of the map beside the drawer; with less the legend gives way
 
 
 class MapStates(Panel):
@@ -88,6 +87,7 @@ class MapBody(Page):
         self.filter_panel = FilterPanel(self)
         self.quality_panel = QualityPanel(self)
         self._slide: QPropertyAnimation | None = None
+        self._drawer_alone = False  # the page is so narrow that the drawer takes all of it
         order = (self.toolbar, self.badge, self.chip, self.note, self.progress, self.canvas, self.legend, self.drawer,
                  self.states)
         for first, second in itertools.pairwise(order):
@@ -108,7 +108,9 @@ class MapBody(Page):
 
     def covered(self) -> int:
         """Gives how wide the drawer lies over the right of the map."""
-        return 0 if self.drawer.isHidden() else self.drawer.wide(self.width())
+        if self.drawer.isHidden():
+            return 0
+        return self.width() if self._drawer_alone else self.drawer.wide(self.width())
 
     def free_room(self) -> QRect:
         """Gives the part of the page that the drawer leaves free."""
@@ -121,12 +123,16 @@ class MapBody(Page):
     def _place(self) -> None:
         if not hasattr(self, "quality_panel"):
             return
-        page, covered = self.rect(), self.covered()
+        page = self.rect()
         self.canvas.setGeometry(page)
         self.states.setGeometry(page)
-        wide = max(1, page.width() - covered)
+        beside_drawer = page.width() - (0 if self.drawer.isHidden() else self.drawer.wide(page.width()))
+        self.toolbar.set_room(beside_drawer - 2 * EDGE)
+        self._drawer_alone = not self.drawer.isHidden() and self.toolbar.width() > beside_drawer - 2 * EDGE
+        wide = page.width() if self._drawer_alone else beside_drawer
         room = wide - 2 * EDGE
-        self.drawer.setFixedWidth(self.drawer.wide(page.width()))
+        self.drawer.setFixedWidth(page.width() if self._drawer_alone else self.drawer.wide(page.width()))
+        self._show_over()
         if self._slide is None:
             self.drawer.setGeometry(page.width() - self.drawer.width(), 0, self.drawer.width(), page.height())
         badge = self.badge.sizeHint().width() + GAP if not self.badge.isHidden() else 0
@@ -175,11 +181,17 @@ class MapBody(Page):
     def _place_legend(self, wide: int, below: int) -> None:
         self.legend.set_most(max(120, min(self.height() - below - 2 * EDGE, self.height() * 6 // 10)))
         self.legend.move(EDGE, self.height() - EDGE - self.legend.height())
-        wanted = self.finder.colours is not None and not self._legend_gives_way(wide)
-        self.legend.setVisible(wanted and self.states.isHidden())
+        room = wide >= self.legend.width() + 2 * EDGE and not self._drawer_alone
+        self.legend.setVisible(room and self.finder.colours is not None and self.states.isHidden())
 
-    def _legend_gives_way(self, wide: int) -> bool:
-        return wide < self.legend.width() + 2 * EDGE
+    def _show_over(self) -> None:
+        """Leaves out what the drawer would cover: Tab must not lead under it."""
+        there = not self._drawer_alone and self.finder.view is not None and self.states.isHidden()
+        self.toolbar.setVisible(there)
+        self.badge.setVisible(there and self.badge.has_words())
+        self.chip.setVisible(there and bool(self.chip.value()))
+        if not there and not self.finder.busy:
+            self.note.hide()
 
     def _tell_obstacles(self) -> None:
         over = [widget.geometry() for widget in (self.toolbar, self.badge, self.chip, self.note, self.progress,
@@ -212,15 +224,6 @@ class MapBody(Page):
         if self._slide is not None:
             moving, self._slide = self._slide, None
             moving.stop()
-
-    def hide_over(self, hidden: bool) -> None:
-        """Hides what lies over the map while there is none."""
-        self.toolbar.setVisible(not hidden)
-        self.legend.setVisible(not hidden)
-        if hidden:
-            over: tuple[QWidget, ...] = (self.badge, self.chip, self.note, self.card)
-            for widget in over:
-                widget.hide()
 
 
 def _focusable(widget: QWidget) -> list[QWidget]:

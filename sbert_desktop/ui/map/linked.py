@@ -229,6 +229,7 @@ class LinkedMap(MapBody):
             if len(points):
                 self.canvas.set_selection(points)
                 self._select(points)
+                self.fit()  # beside the drawer, whole: where they are says most when the rest is seen as well
                 self.canvas.reveal(points)
             found = int(np.isin(np.asarray(contents, np.int64), view.contents).sum()) \
                 if len(contents) <= AT_ONCE else len(contents)
@@ -254,7 +255,6 @@ class LinkedMap(MapBody):
         lit = query is not None and query is not self._lit_off
         words = " ".join(query.text.split()) if query is not None else ""
         self.chip.set_value(quick_path(words or "like a document") if lit else "")
-        self.chip.setVisible(lit and view is not None and self.states.isHidden())
         self._place()
         if view is None or not lit:
             self.canvas.set_lit(None)

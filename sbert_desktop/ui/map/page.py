@@ -38,6 +38,8 @@ class MapPage(LinkedMap):
         self._counted: tuple[int, int] | None = None  # documents and understood passages when the map was asked for
         if not desk.can("collect_documents"):
             self.drawer.own_name.hide()
+        if desk.library is not None:
+            self.drawer.own_name.setEnabled(not desk.library.read_only)
         self._connect()
         self._keys()
         self._show_state()
@@ -273,9 +275,8 @@ class MapPage(LinkedMap):
             wanted = self.states.nothing
         had_focus = self.isAncestorOf(self.focusWidget() or self.desk.inspector)
         self.states.show_state(wanted)
-        self.hide_over(wanted is not None or view is None)
-        if view is not None and wanted is None:
-            self.chip.setVisible(bool(self.chip.value()))
+        if wanted is not None:
+            self.put_card_away()
         self._place()
         if wanted is not None and had_focus:
             self.focus_first()
