@@ -1,7 +1,8 @@
 """The map against umap-learn in the same run: CPU seconds, trustworthiness, memory; placing and drawing.
 
     pip install umap-learn            # a peer only; the program does without it
-    python tests/benchmarks/map.py [--points 5000 20000] [--vectors FILE.npy] [--only layout placing drawing] [--json]
+    python tests/benchmarks/map.py [--points 5000 20000] [--vectors FILE.npy] [--only layout placing drawing app]
+                                   [--app 2000 50000] [--umap-site FOLDER] [--json]
 
 The points are sentences of ../shared/data, encoded once (see near_pairs.py). Each way runs in a fresh process; its CPU
 seconds are those of the whole process from its start, with imports and compilation: what a click costs. ``defaults`` is
@@ -13,6 +14,12 @@ scikit-learn's (tests/explore/test_map_quality.py).
 
 ``placing`` holds 500 points back from 2,000 and places them on umap-learn's own layout, against its ``transform``; then
 100 into 50,000. ``drawing`` takes 100,000 and 1,000,000 made points at 1120 x 800.
+
+``app`` is the way of the program itself, in this process: a library of documents with these vectors (as many as
+``--app`` says), then the first map from the click with the neighbour graph, the stored map in a new session, 100
+documents more, their place, a redraw, and every way to colour. ``--umap-site`` names a folder in which umap-learn is
+installed (pip install --target FOLDER umap-learn); without it, and without umap-learn beside numpy, the peer is left
+out.
 """
 
 from __future__ import annotations
@@ -60,6 +67,7 @@ layout = make_layout(vectors)
 CHILD = """
 import json, os, sys, time
 sys.path.insert(0, {root!r})
+sys.path += {site!r}
 import numpy as np
 vectors = np.load({vectors!r}, mmap_mode="r")[:{points}]
 vectors = np.ascontiguousarray(vectors)
@@ -77,6 +85,7 @@ print(json.dumps({{"cpu": times.user + times.system, "seconds": seconds, "mb": p
 """
 TRANSFORM = """
 import json, sys, time
+sys.path += sys.argv[3:]
 import numpy as np
 import umap
 vectors = np.load(sys.argv[1], mmap_mode="r")[:2500]
@@ -104,7 +113,7 @@ def stored_graph(vectors: np.ndarray, count: int = 15) -> Neighbours:
     return Neighbours(rows[~own].reshape(shape).astype(np.int32), (1 - away[~own].reshape(shape)).astype(np.float32))
 
 
-def layouts(file: Path, sizes: list[int], ways: list[str]) -> Iterator[dict[str, object]]:
+def layouts(file: Path, sizes: list[int], ways: list[str], site: list[str]) -> Iterator[dict[str, object]]:
     """Runs each way on each size."""
     stored = np.load(file, mmap_mode="r")
     with tempfile.TemporaryDirectory() as folder:
@@ -116,10 +125,10 @@ def layouts(file: Path, sizes: list[int], ways: list[str]) -> Iterator[dict[str,
             np.save(names["cosine"], graph.cosine)
             first = 0.0
             for way in ways:
-                code = CHILD.format(root=str(ROOT), vectors=str(file), points=points, way=WAYS[way], **names)
+                code = CHILD.format(root=str(ROOT), vectors=str(file), points=points, way=WAYS[way], site=site, **names)
                 done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
                 if done.returncode:
-                    print(f"{way}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+                    print(f"{way} left out: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
                     continue
                 figures = json.loads(done.stdout.splitlines()[-1])
                 first = first or figures["cpu"]
@@ -145,15 +154,16 @@ def trust_of_new(old: np.ndarray, new: np.ndarray, layout: np.ndarray, places: n
     return float(1 - np.maximum(ranks - count, 0).sum() / (len(new) * worst)), float((ranks <= count).mean())
 
 
-def placings(file: Path) -> Iterator[dict[str, object]]:
+def placings(file: Path, site: list[str]) -> Iterator[dict[str, object]]:
     """Compares placing with umap-learn's transform, and measures 100 into 50,000."""
     stored = np.load(file, mmap_mode="r")
     old, new = np.ascontiguousarray(stored[:2000]), np.ascontiguousarray(stored[2000:2500])
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "umap.npz"
-        done = subprocess.run([sys.executable, "-c", TRANSFORM, file, out], capture_output=True, text=True, check=False)
+        call = [sys.executable, "-c", TRANSFORM, file, out, *site]
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
         if done.returncode:
-            print(f"transform: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+            print(f"transform left out: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
         else:
             with np.load(out) as theirs:
                 layout, places, cpu = theirs["layout"], theirs["places"], float(theirs["cpu"])
@@ -219,15 +229,74 @@ def drawings() -> Iterator[dict[str, object]]:
         yield {"points": count, "drawing": "making ready, once", "median_ms": build, "p95_ms": build}
 
 
+def application(file: Path, count: int) -> Iterator[dict[str, object]]:
+    """Measures the program's own way, CPU seconds and seconds."""
+    import os
+
+    os.environ["SBERT_DESKTOP_ADVANCED_ENCODER"] = "hashing"
+    sys.path.insert(0, str(ROOT / "tests" / "app"))
+    from made_map import Listening, put_documents
+
+    from sbert_desktop.app.atlas_views import ColourBy, MapRequest
+    from sbert_desktop.app.colouring import run_colours
+    from sbert_desktop.app.mapping import run_map
+    from sbert_desktop.app.session import Session
+
+    vectors = np.load(file, mmap_mode="r")
+
+    def timed(what: str, act: Callable[[], object]) -> dict[str, object]:
+        began, clock = time.process_time(), time.monotonic()
+        act()
+        return {
+            "documents": count, "app": what, "cpu": time.process_time() - began, "seconds": time.monotonic() - clock,
+        }  # fmt: skip
+
+    with tempfile.TemporaryDirectory() as folder:
+        docs, place = Path(folder) / "docs", Path(folder) / "library"
+        session = Session(place)
+        put_documents(session, docs, np.array(vectors[:count]))
+        session.snapshot()
+        maps = []
+        shown: list[float] = []
+
+        class Watching(Listening):
+            def partial(self, result: object) -> None:
+                shown.append(time.monotonic())
+
+        def ask(*, refit: bool = False) -> None:
+            maps.append(run_map(session, MapRequest(refit=refit), Watching()))
+
+        clock = time.monotonic()
+        yield timed("first map, graph included", ask)
+        yield {"documents": count, "app": "first preview after", "seconds": shown[0] - clock if shown else 0.0}
+        session.close()
+        session = Session(place)
+        session.snapshot()  # the window has it from its start
+        yield timed("stored map, new session", ask)
+        put_documents(session, docs, np.array(vectors[count : count + 100]), first=count)
+        session.snapshot()
+        yield timed("100 documents more", ask)
+        old, new = maps[-2], maps[-1]
+        same = new.positions[: len(old)].tobytes() == old.positions.tobytes()
+        yield {"documents": count, "app": "old points bit-identical", "value": same, "points": len(new)}
+        yield timed("redraw", lambda: ask(refit=True))
+        for by in ColourBy:
+            yield timed(f"colours by {by.value}", lambda: run_colours(session, maps[-1], by))  # noqa: B023
+        session.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, nargs="+", default=[5_000, 20_000])
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
-    parser.add_argument("--only", nargs="+", choices=("layout", "placing", "drawing"))
+    parser.add_argument("--only", nargs="+", choices=("layout", "placing", "drawing", "app"))
+    parser.add_argument("--app", type=int, nargs="+", default=[2_000, 50_000], help="documents of the libraries made")
+    parser.add_argument("--umap-site", type=Path)
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    wanted = options.only or ["layout", "placing", "drawing"]
+    wanted = options.only or ["layout", "placing", "drawing", "app"]
+    site = [str(options.umap_site)] if options.umap_site else []
     file = options.vectors
     if file is None and wanted != ["drawing"]:
         from near_pairs import encoded
@@ -235,9 +304,10 @@ def main() -> None:
         file = encoded()
     results: list[dict[str, object]] = []
     parts = {
-        "layout": lambda: layouts(file, options.points, options.ways),
-        "placing": lambda: placings(file),
+        "layout": lambda: layouts(file, options.points, options.ways, site),
+        "placing": lambda: placings(file, site),
         "drawing": drawings,
+        "app": lambda: (result for count in options.app for result in application(file, count)),
     }
     for part in wanted:
         for result in parts[part]():
