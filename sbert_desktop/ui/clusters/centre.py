@@ -156,7 +156,8 @@ class ThemeCentre(QWidget):
             if pair is not None:
                 row.show_beside(pair[0], pair[1].cosine, pair[1].shared, may_edit=may_edit)
         self.beside_head.setVisible(bool(found))
-        self.deeds_title.set_full_text(f"With these {documents(shown.size)}" if shown.size > 1 else "With this document")
+        several = f"With these {documents(shown.size)}"
+        self.deeds_title.set_full_text(several if shown.size > 1 else "With this document")
 
     def show_split(self, split: SplitView | None, size: int, *, wanted: bool) -> None:
         """Shows what a split would make; None: not known yet, or not asked for unless ``wanted``."""

@@ -127,9 +127,6 @@ class ClustersPage(EditingPage):
         else:
             self._show_state()
 
-    def foot(self) -> int:
-        return self.column.foot.height() if self.stack.currentWidget() is self.splitter else 0
-
     def focus_first(self) -> None:
         if self.stack.currentWidget() is self.states:
             self.states.focus_first()

@@ -19,7 +19,8 @@ KEYWORDS = 8
 FOLDERS = 8
 
 
-def section(title: str, object_name: str, link: str = "", link_name: str = "") -> tuple[QWidget, ElidedLabel, Button | None]:
+def section(title: str, object_name: str, link: str = "", link_name: str = ""
+            ) -> tuple[QWidget, ElidedLabel, Button | None]:
     """Gives a section's title of 28, with a link at its right."""
     holder = QWidget()
     row = QHBoxLayout(holder)
