@@ -43,8 +43,8 @@ class ThemeDetail(Panel):
         self.centre = ThemeCentre(deeds)
         self.side = ThemeSide(errands, with_map=with_map)
         self.overview = self._build_overview()
-        self.documents = DocumentsPane()
-        self.unsorted = UnsortedPane()
+        self.documents = DocumentsPane(errands)
+        self.unsorted = UnsortedPane(errands)
         self.none = Label("Choose a cluster to see what is in it.", tone="muted", wrap=True,
                           object_name="clusters_detail_none")
         self.none.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -27,12 +27,14 @@ from sbert_desktop.domain import short_path
 from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.clusters.cards import DOCUMENTS_MIME, pack
 from sbert_desktop.ui.clusters.words import label_of, percent, place_of, row_tip, title_of
+from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import KeyboardFocus, name, paint_focus, plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 RowRole: Final = Qt.ItemDataRole.UserRole + 1
 ASSIGN: Final = "Assign"
+LONG: Final = 2000  # rows from which on sorting is left to a thread
 NO_THEMES: Final[Mapping[int, ThemeView]] = {}
 
 
@@ -46,6 +48,12 @@ _KEYS: Final[dict[str, Callable[[DocumentRow], tuple[object, ...]]]] = {
     "newest": lambda row: (-(row.date if row.date is not None else float("-inf")),),
     "folder": lambda row: (str(row.path.parent).casefold(), title_of(row).casefold()),
 }
+
+
+def in_order(rows: Sequence[DocumentRow], order: str, themes: Mapping[int, ThemeView]) -> list[DocumentRow]:
+    """Gives documents in an order; callable from any thread."""
+    key = _nearest(themes) if order == "nearest" else _KEYS.get(order)
+    return sorted(rows, key=key) if key is not None else list(rows)
 
 
 class DocumentModel(QAbstractListModel):
@@ -63,15 +71,22 @@ class DocumentModel(QAbstractListModel):
         self._all, self.themes = tuple(rows), themes
         self._fill()
 
+    def given(self) -> tuple[DocumentRow, ...]:
+        """Gives the documents as they were given."""
+        return self._all
+
     def set_order(self, order: str) -> None:
         """Sorts."""
         self.order = order
         self._fill()
 
     def _fill(self) -> None:
+        self.show(in_order(self._all, self.order, self.themes))
+
+    def show(self, rows: list[DocumentRow]) -> None:
+        """Shows rows that are in their order already."""
         self.beginResetModel()
-        key = _nearest(self.themes) if self.order == "nearest" else _KEYS.get(self.order)
-        self.rows = sorted(self._all, key=key) if key is not None else list(self._all)
+        self.rows = rows
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  Qt's own signature
@@ -258,9 +273,20 @@ class DocumentList(KeyboardFocus, QListView):
         self._keep(lambda: self.documents.set_rows(rows, themes))
         self._fit()
 
-    def set_order(self, order: str) -> None:
-        """Sorts; what is chosen stays chosen."""
-        self._keep(lambda: self.documents.set_order(order))
+    def set_order(self, order: str, errands: Errands | None = None) -> None:
+        """Sorts; what is chosen stays chosen. Long lists are sorted in a thread where one is given."""
+        model = self.documents
+        if errands is None or len(model.rows) < LONG:
+            self._keep(lambda: model.set_order(order))
+            return
+        model.order = order
+        rows, themes = model.given(), model.themes
+
+        def done(found: list[DocumentRow]) -> None:
+            if model.order == order and model.given() is rows:
+                self._keep(lambda: model.show(found))
+
+        errands.run(lambda: in_order(rows, order, themes), done)
 
     def _keep(self, change: Callable[[], object]) -> None:
         chosen = {row.content for row in self.chosen()}

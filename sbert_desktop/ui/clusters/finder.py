@@ -16,7 +16,7 @@ from sbert_desktop.app.atlas_views import (
     ThemeChange,
     ThemeDeed,
 )
-from sbert_desktop.domain import Failure, Finished, JobId, Outcome
+from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Progress
 from sbert_desktop.ui.bridge import Latest
 from sbert_desktop.ui.page import Desk
 
@@ -62,6 +62,7 @@ class ClusterFinder(QObject):
         self._later = self._timer(self._send_wish)
         self._split_later = self._timer(self._ask_split)
         desk.themesChanged.connect(self._on_themes)
+        desk.bridge.listen("clusters", on_progress=self._on_other_progress, on_finished=self._on_other_finished)
 
     def _timer(self, run: Callable[[], object]) -> QTimer:
         timer = QTimer(self)
@@ -157,6 +158,20 @@ class ClusterFinder(QObject):
             self._whole = view
         elif self._latest.job is None and self.changing == 0 and view is not self.view:
             self._take(view)
+
+    def _on_other_progress(self, progress: Progress) -> None:
+        if self.looking and self._latest.job is None and not self.scope:
+            self.progressed.emit(progress)
+
+    def _on_other_finished(self, finished: Finished) -> None:
+        # what another page asked for in our place did not come to an answer either
+        if self.looking and self._latest.job is None and not self.scope and \
+                finished.outcome not in (Outcome.DONE, Outcome.SUPERSEDED):
+            self.looking = False
+            if finished.outcome is Outcome.FAILED and finished.failure is not None:
+                self.failed.emit(finished.failure)
+            else:
+                self.cancelled.emit()
 
     def _take(self, view: ClustersView) -> None:
         self.looking = False

@@ -441,7 +441,10 @@ class ClustersPage(EditingPage):
     def _on_map_rows(self, shown: ThemeView, rows: Sequence[DocumentRow]) -> None:
         now = self.theme_shown()
         if now is not None and now.id == shown.id:
-            self.detail.side.show_contents(shown, tuple(row.content for row in rows))
+            contents = tuple(row.content for row in rows)
+            self.detail.side.show_contents(shown, contents)
+            if self.detail.part() == "overview":
+                self.desk.set_chosen(self.key, contents)  # the map shows where the cluster in front lies
 
     def _open_map(self) -> None:
         if self.theme_shown() is not None and self.detail.side.map.has_map():

@@ -16,6 +16,7 @@ from sbert_desktop.ui.clusters.column import SortBox
 from sbert_desktop.ui.clusters.documents import DocumentList
 from sbert_desktop.ui.clusters.title import Dot
 from sbert_desktop.ui.clusters.words import DOCUMENT_ORDERS, UNSORTED_ORDERS, documents, percent
+from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.page import failure_text
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import (
@@ -44,7 +45,7 @@ class DocumentsPane(QWidget):
     title = "Documents of this cluster"
     orders = DOCUMENT_ORDERS
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, errands: Errands, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         name(self, f"{self.key}_pane", self.title)
         column = QVBoxLayout(self)
@@ -67,7 +68,7 @@ class DocumentsPane(QWidget):
             self.stack.addWidget(widget)
         column.addWidget(self.stack, 1)
         self.failed.clicked.connect(self.againWanted)
-        self.sort.activated.connect(lambda at: self.list.set_order(str(self.sort.itemData(at))))
+        self.sort.activated.connect(lambda at: self.list.set_order(str(self.sort.itemData(at)), errands))
         self.list.leftWanted.connect(self.backWanted)
         self.list.chosenChanged.connect(self._on_chosen)
         theme.themeChanged.connect(self._fit)
@@ -133,8 +134,8 @@ class UnsortedPane(DocumentsPane):
     title = "Unsorted documents"
     orders = UNSORTED_ORDERS
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, errands: Errands, parent: QWidget | None = None) -> None:
+        super().__init__(errands, parent)
         self._may_edit = True
         self.list.documents.order = "sure"
         self.head = Panel("surface", lines="bottom")

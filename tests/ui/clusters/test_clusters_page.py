@@ -170,6 +170,19 @@ def test_sorting_and_filtering(make_window, qtbot) -> None:
     assert len(titles(page)) == 9
 
 
+def test_a_failure_of_what_another_page_asked_for_in_our_place_is_told(make_window, qtbot, settings: Settings) -> None:
+    program = FakeApp(settings)
+    program.hold_clusters = True
+    window = make_window(app=program)
+    window.show_page("clusters")
+    page = window.page("clusters")
+    qtbot.waitUntil(lambda: bool(program.held_clusters))
+    program.let_clusters_go(Outcome.SUPERSEDED)
+    job, why = JobId("clusters-y"), Failure("child", "It did not work.", "")
+    program.say([Started(job, "clusters"), Finished(job, Outcome.FAILED, None, why)])
+    qtbot.waitUntil(page.states.is_failed)
+
+
 def test_another_page_that_asks_is_followed(make_window, qtbot) -> None:
     window, page = opened(make_window, qtbot)
     view = replace(fake(window).clusters_view, themes=(theme(4),))
@@ -588,7 +601,7 @@ def test_labels_of_any_kind_are_shown_letter_by_letter(make_window, qtbot, setti
 
 def test_ten_thousand_documents_do_not_hold_the_window(make_window, qtbot) -> None:
     window, page = opened(make_window, qtbot)
-    fake(window).cluster_rows[1] = tuple(row(at, f"Documents/Many/{at:05}.pdf", 0.5) for at in range(10_000))
+    fake(window).cluster_rows[1] = tuple(row(at, f"Documents/Many/{10_000 - at:05}.pdf", 0.5) for at in range(10_000))
     choose(page, 1)
     page.show_documents()
     pane = page.detail.documents
@@ -597,6 +610,10 @@ def test_ten_thousand_documents_do_not_hold_the_window(make_window, qtbot) -> No
     pane.list.set_rows(fake(window).cluster_rows[1])
     pane.list.viewport().repaint()
     assert time.process_time() - began < 0.3
+    pane.sort.activated.emit(pane.sort.findData("title"))  # sorted in a thread
+    assert pane.list.documents.rows[0].content == 0
+    fake_order = sorted(fake(window).cluster_rows[1], key=lambda one: one.path.name)
+    qtbot.waitUntil(lambda: pane.list.documents.rows == fake_order)
 
 
 def test_what_was_chosen_is_remembered(make_window, qtbot) -> None:
