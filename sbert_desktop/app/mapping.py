@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.app import map_memory
-from sbert_desktop.app.atlas_views import DocumentRow, MapCard, MapRequest, MapUnit, MapView
+from sbert_desktop.app.atlas_views import MapRequest, MapUnit, MapView
+from sbert_desktop.app.map_cards import map_card
 from sbert_desktop.app.map_memory import Kept, stored_request
 from sbert_desktop.app.map_names import grouping_of, part_labels, theme_labels
 from sbert_desktop.app.neighbourhood import DOCUMENTS, NEIGHBOURS, PASSAGES, exact_rows, stored_graph
-from sbert_desktop.errors import LibraryError
 from sbert_desktop.explore.document_vectors import document_vectors
 from sbert_desktop.explore.layout import (
     Collapsed,
@@ -54,8 +54,6 @@ _MEASURED = 20_000_000
 """Points times points asked for the quality: bounds what it costs at about two seconds."""
 _FEWEST = 10
 """Documents below which there are no groups to see."""
-_TEXT = 600
-"""Characters of a card's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,31 +461,3 @@ def _note(session: Session, view: MapView, units: _Units, kept: Kept, waiting: i
             else f"{waiting:,} documents wait for their vectors and are not on the map yet."
         )
     return " ".join(said)
-
-
-# ---------------------------------------------------------------- the card
-
-
-def map_card(session: Session, view: MapView, point: int) -> MapCard:
-    """Gives what stands on the card beside a point: its first document (or passage) that is still there.
-
-    Raises:
-        LibraryError: ``content-gone``.
-    """
-    from sbert_desktop.app.clustering import document_rows
-
-    snapshot = session.snapshot()
-    members = range(int(view.starts[point]), int(view.starts[point + 1]))
-    for member in members:
-        passage, content = int(view.passages[member]), int(view.contents[member])
-        rows: tuple[DocumentRow, ...] = document_rows(session, [content])
-        if not rows:
-            continue
-        record = snapshot.fetch([passage]).get(passage)
-        text = " ".join(record.text[: 2 * _TEXT].split())[:_TEXT] if record is not None else ""
-        row = replace(rows[0], passage=passage)
-        themes = grouping_of(session)
-        found = None if themes is None else next((theme for theme in themes.themes if theme.id == row.theme), None)
-        theme = found.label if found is not None and row.sorted_in else ""
-        return MapCard(point, row, text, theme, len(members) - 1)
-    raise LibraryError("content-gone", "This document is no longer in the library.", "Open the map again.")

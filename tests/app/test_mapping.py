@@ -373,8 +373,17 @@ def test_the_card_tells_the_document_its_words_and_its_theme(session, docs, them
     assert card.document.content == contents[3]
     assert card.document.passage == view.passages[view.starts[point]]
     assert (card.text, card.theme, card.more, card.point) == ("The text of document 3.", "oak", 1, point)
+    assert (card.document.title, card.document.copies, card.document.sorted_in) == ("Title 3", 1, True)
+    assert card.document.folder == docs
     unsorted = int(np.flatnonzero(view.contents[view.starts[:-1]] == contents[20])[0])
     assert map_card(session, view, unsorted).theme == ""
+
+
+def test_the_card_of_a_document_that_was_cut_anew_has_its_beginning(session, docs, themes):
+    put_documents(session, docs, clustered(5))
+    view = drawn(session)
+    view = mapping.replace(view, passages=view.passages + 1000)
+    assert map_card(session, view, 0).text == "Made document number 0 of its kind."
 
 
 def test_the_card_of_a_document_that_is_gone_says_so(session, docs, themes):
