@@ -36,7 +36,8 @@ class QualityBadge(KeyboardFocus, QToolButton):
     def show_quality(self, view: MapView | None) -> None:
         """Shows a map's quality; hidden where none was measured."""
         self._word, self._tone, sentence = quality(view) if view is not None and view.quality else ("", "muted", "")
-        self._tail = f", {view.trustworthiness:.2f}" if view is not None and view.trustworthiness else ""
+        measured = view is not None and view.trustworthiness and view.quality != "exact"
+        self._tail = f", {view.trustworthiness:.2f}" if view is not None and measured else ""
         self.setVisible(bool(self._word))
         if view is None or not self._word:
             return
@@ -107,13 +108,15 @@ class QualityPanel(Popover):
         self._grid.setContentsMargins(0, 4, 0, 0)
         self._grid.setHorizontalSpacing(12)
         self._grid.setVerticalSpacing(8)
-        self._grid.setColumnStretch(0, 1)
+        self._grid.setColumnStretch(0, 4)
+        self._grid.setColumnStretch(1, 3)
         self._cells: list[tuple[Label, Label]] = []
         for at in range(5):
             what = Label("", role="meta", tone="muted", wrap=True, object_name=f"map_quality_what_{at}")
-            value = Label("", role="meta_strong", object_name=f"map_quality_value_{at}")
+            value = Label("", role="meta_strong", wrap=True, object_name=f"map_quality_value_{at}")
+            value.setAlignment(Qt.AlignmentFlag.AlignRight)
             self._grid.addWidget(what, at, 0)
-            self._grid.addWidget(value, at, 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(value, at, 1, Qt.AlignmentFlag.AlignTop)
             self._cells.append((what, value))
         self.column.addWidget(grid)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -125,8 +128,7 @@ class QualityPanel(Popover):
         self.title.setText(f"Map quality {word}")
         self.sentence.setText(sentence)
         rules = view.request.rules
-        method = "principal axes (PCA)" if view.request.method == "pca" else \
-            f"UMAP, {rules.neighbours} neighbours, distance {rules.minimum_distance:g}"
+        method = "PCA" if view.request.method == "pca" else f"UMAP, {rules.neighbours} neighbours"
         rows = [*figures_of(view), ("Points", counted(int(view.counts.sum()), view.request.unit)),
                 ("Laid out by", method)]
         if view.seconds:

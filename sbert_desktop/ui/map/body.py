@@ -26,6 +26,7 @@ from sbert_desktop.ui.widgets import EmptyState, Panel, name
 
 EDGE: Final = 16
 GAP: Final = 8
+FEW: Final = 50  # points
 
 
 class MapStates(Panel):
@@ -118,7 +119,12 @@ class MapBody(Page):
 
     def margins(self) -> QMargins:
         """Gives what a map that is fitted leaves free around it."""
-        return QMargins(EDGE, EDGE + self.toolbar.height() + GAP, EDGE + self.covered(), EDGE)
+        over: tuple[QWidget, ...] = (self.toolbar, self.chip, self.note, self.badge)
+        top = max((widget.geometry().bottom() for widget in over if not widget.isHidden()), default=EDGE)
+        view = self.finder.view
+        few = view is not None and len(view) < FEW  # a single point must not lie under the legend
+        left = self.legend.width() + 2 * EDGE if few and self.free_room().width() > 2 * self.legend.width() else EDGE
+        return QMargins(left, top + GAP, EDGE + self.covered(), EDGE)
 
     def _place(self) -> None:
         if not hasattr(self, "quality_panel"):
@@ -179,7 +185,8 @@ class MapBody(Page):
         self._tell_obstacles()
 
     def _place_legend(self, wide: int, below: int) -> None:
-        self.legend.set_most(max(120, min(self.height() - below - 2 * EDGE, self.height() * 6 // 10)))
+        share = 6 if wide > 2 * self.legend.width() else 4  # of a narrow map the legend must not hide the most
+        self.legend.set_most(max(120, min(self.height() - below - 2 * EDGE, self.height() * share // 10)))
         self.legend.move(EDGE, self.height() - EDGE - self.legend.height())
         room = wide >= self.legend.width() + 2 * EDGE and not self._drawer_alone
         self.legend.setVisible(room and self.finder.colours is not None and self.states.isHidden())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from PySide6.QtCore import QObject, QPoint, QSize, Qt
-from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QMenu
 
 from sbert_desktop.app.atlas_views import ColourBy, ColourView, DocumentRow, MapView
@@ -128,19 +128,27 @@ class MapDeeds(QObject):
         from sbert_desktop.ui.map.picture import render_map
 
         page, colours = self._page, self._page.finder.colours
-        hidden, dates = page.legend.hidden(), page.filter_panel.dates()
-        labels = None if page.labels_on else ()
-        dark, contours = theme.dark, page.contours_on
+        shown = page.canvas.shown
+        if len(shown) == len(view) and not shown.all():  # what is filtered away on the screen is not printed
+            points = np.flatnonzero(shown).astype(np.int32)
+            view, colours = only(view, points), only_colours(colours, points) if colours is not None else None
+        drawn, dark, labels = view, theme.dark, page.labels_on
         self._desk.toast("Drawing the picture...")
 
         def work() -> bool:
-            image: QImage = render_map(view, colours, size, dpi=dpi, dark=dark, labels=labels, contours=contours,
-                                       legend=legend, hidden=hidden, dates=dates)
-            return bool(image.save(str(target), b"PNG"))
+            image = render_map(drawn, colours, (size.width(), size.height()), dark=dark, labels=labels, legend=legend)
+            image.setDotsPerMeterX(round(dpi / 0.0254))
+            image.setDotsPerMeterY(round(dpi / 0.0254))
+            part = target.with_name(f".{target.name}.part")
+            if not image.save(str(part), b"PNG"):
+                part.unlink(missing_ok=True)
+                return False
+            os.replace(part, target)
+            return True
 
         self._desk.errands.run(
             work, lambda done: self._desk.toast(f"Saved {display_path(target.name)}" if done else
-                                                f"{display_path(target.name)} could not be written"),
+                                                f"{display_path(target.name)} could not be written here"),
             failed=lambda error: self._desk.toast(f"The picture could not be drawn: {error}"))
 
     # ---- menus

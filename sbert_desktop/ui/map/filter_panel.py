@@ -6,11 +6,22 @@ import datetime
 from typing import Final
 
 import numpy as np
-from PySide6.QtCore import QDate, Qt, Signal
-from PySide6.QtWidgets import QDateEdit, QHBoxLayout, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtCore import QDate, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QDateEdit,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from sbert_desktop.app.atlas_views import ColourView
 from sbert_desktop.ui import icons, words
+from sbert_desktop.ui.duplicates.group_list import paint_check
 from sbert_desktop.ui.map.popover import Popover
 from sbert_desktop.ui.map.range_slider import RangeSlider
 from sbert_desktop.ui.map.words import LEGEND
@@ -18,8 +29,25 @@ from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import Button, Label, name, plain_tip
 
+Index = QModelIndex | QPersistentModelIndex
 DAY: Final = 86_400.0
 EARLIEST: Final = -2_000_000_000.0  # 1906: what lies before is a fault of a file, and would make the scale useless
+
+
+class _TickDelegate(QStyledItemDelegate):
+    """A box of the theme's look and the name of the group."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        rect: QRect = option.rect
+        if option.state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_HasFocus):
+            painter.fillRect(rect, theme.color("hover"))
+        paint_check(painter, QRect(rect.x() + 4, rect.center().y() - 7, 16, 16),
+                    Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)))
+        painter.setFont(theme.font("body"))
+        painter.setPen(theme.color("text"))
+        room = rect.adjusted(28, 0, -4, 0)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, painter.fontMetrics().elidedText(
+            str(index.data()), Qt.TextElideMode.ElideRight, room.width()))
 
 
 class FilterPanel(Popover):
@@ -52,6 +80,8 @@ class FilterPanel(Popover):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setStyleSheet("QListWidget { background: transparent; }")  # it lies on a card
         theme.set_role(self.list, "body")
+        self.list.setItemDelegate(_TickDelegate(self.list))
+        self.list.setMouseTracking(True)
         self.column.addWidget(self.groups_title)
         self.column.addWidget(self.list)
         self.clear = Button("Show everything", size="small", object_name="map_filter_clear")
@@ -67,6 +97,7 @@ class FilterPanel(Popover):
         name(made, object_name, accessible)
         made.setDisplayFormat("yyyy-MM-dd")
         theme.set_role(made, "body")
+        made.setMinimumHeight(theme.height(28, padding=8))
         line = made.lineEdit()
         assert line is not None
         name(line, f"{object_name}_line", accessible)

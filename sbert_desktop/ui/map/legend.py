@@ -316,6 +316,7 @@ class Legend(Card):
         self.all.setVisible(bool(self.list.rows.hidden) and not self.collapsed)
         wide = WIDE * (100 + max(0, theme.text_scale - 100) * 6 // 10) // 100
         self.setFixedWidth(wide)
+        self.count.setVisible(theme.text_scale <= 140)  # else the title would have no room
         self.note.setFixedWidth(wide - 24)
         self.note.setMinimumHeight(self.note.heightForWidth(wide - 24) if self.note.text() else 0)
         row = GroupDelegate.row_height()

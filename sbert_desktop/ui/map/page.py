@@ -92,6 +92,7 @@ class MapPage(LinkedMap):
         states.nothing.clicked.connect(lambda: self.desk.show_page("library"))
         for state in (states.failed, states.stopped):
             state.clicked.connect(lambda: self.finder.ask())
+        self.preview.closed.connect(lambda: self.canvas.set_chosen(()))
         self.preview.similarWanted.connect(
             lambda document: self.desk.go_with("search", (document.content_id,), quick_path(document.title)))
         desk = self.desk
@@ -210,14 +211,18 @@ class MapPage(LinkedMap):
             first = self.finder.view is None
             self.progress.begin("Reading the map..." if first else "Laying out the map...")
             self.canvas.set_faded(self.finder.refitting)
+            self.note.hide()
         self.toolbar.set_busy(True)
         self._show_state()
 
     def _on_map(self, view: MapView, changed: bool) -> None:
         first = len(self.canvas.shown) == 0
+        self.badge.show_quality(view if not view.preview else None)
+        self.note.show_text(view.note, redraw="Redraw" in view.note)
+        self._show_state()
+        if first:
+            self.canvas.fit(self.margins(), animate=False)
         if changed:
-            if first:
-                self.canvas.fit(self.margins(), animate=False)
             self.canvas.set_faded(False)
             self.canvas.set_map(view, animate=True)
             self.put_card_away()
@@ -225,8 +230,6 @@ class MapPage(LinkedMap):
             self.canvas.set_labels(())
         elif not changed:
             self.canvas.set_labels(view.labels)
-        self.badge.show_quality(view if not view.preview else None)
-        self.note.show_text(view.note, redraw="Redraw" in view.note)
         if not view.preview:
             self.finder.ask_colours(self.finder.by)
             if changed:
@@ -256,6 +259,8 @@ class MapPage(LinkedMap):
         self.progress.hide()
         self.canvas.set_faded(False)
         self.toolbar.set_busy(False)
+        if self.finder.view is not None:
+            self.note.show_text(self.finder.view.note, redraw="Redraw" in self.finder.view.note)
         if self.states.shown() not in (self.states.failed, self.states.stopped):
             self._show_state()
         self._place()

@@ -118,15 +118,12 @@ class NoteStrip(QFrame):
     def fit(self, room: int) -> None:
         """Gives it a width in the page."""
         self._room = room
-        layout = self.layout()
-        assert layout is not None
         margins = 18 + 12 + 24 + (self.redraw.sizeHint().width() + 12 if not self.redraw.isHidden() else 0)
         one_line = self.label.fontMetrics().horizontalAdvance(self.label.text()) + 4
         wide = max(160, min(room, one_line + margins, 620))
         self.setFixedWidth(wide)
-        self.label.setMinimumHeight(max(0, self.label.heightForWidth(max(60, wide - margins))))
-        layout.activate()
-        self.adjustSize()
+        words_tall = max(self.label.heightForWidth(max(60, wide - margins)), self.label.fontMetrics().height())
+        self.setFixedHeight(max(words_tall, self.redraw.sizeHint().height(), 24) + 12)
 
     def _on_close(self) -> None:
         self._put_away = self.label.text()

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QMenu
 
 from sbert_desktop.app.atlas_views import ColourBy
@@ -174,7 +175,7 @@ def test_exports_write_the_map_or_the_selection_alone(make_map, qtbot, monkeypat
     qtbot.waitUntil(lambda: "Saved map.html" in page.window().toast.label.full_text())
 
 
-def test_a_picture_is_asked_for_in_millimetres(make_map) -> None:
+def test_a_picture_is_asked_for_in_millimetres_and_written(make_map, qtbot, monkeypatch, tmp_path: Path) -> None:
     page = make_map()
     page.toolbar.actions_of["picture"].trigger()
     sheet = page.window().findChild(PictureSheet)
@@ -186,7 +187,15 @@ def test_a_picture_is_asked_for_in_millimetres(make_map) -> None:
     sheet.wide.setValue(100)
     sheet.dpi.setValue(254)
     assert sheet.pixels().width() == 1000
-    sheet.close_sheet()
+    sheet.tall.setValue(70)
+    monkeypatch.setattr(deeds, "ask_target", lambda *_: tmp_path / "map.png")
+    page.legend.list.isolateWanted.emit(3)
+    sheet.save.click()
+    assert not sheet.isVisible()
+    qtbot.waitUntil(lambda: "Saved map.png" in page.window().toast.label.full_text())
+    image = QImage(str(tmp_path / "map.png"))
+    assert (image.width(), image.height()) == (1000, 700)
+    assert image.dotsPerMeterX() == 10_000
 
 
 def test_results_of_a_search_are_lit_and_the_chip_puts_them_out(make_map, qtbot) -> None:
