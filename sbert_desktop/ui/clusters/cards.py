@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyledItemDelegate,
 
 from sbert_desktop.app.atlas_views import ThemeView
 from sbert_desktop.ui import icons, words
-from sbert_desktop.ui.clusters.words import card_said, card_tip, documents, keywords_of, label_of
+from sbert_desktop.ui.clusters.words import card_said, card_tip, documents, keywords_of, label_of, shown_themes
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import KeyboardFocus, name, paint_box, paint_focus, plain_tip
 
@@ -76,7 +76,7 @@ class CardModel(QAbstractListModel):
 
     def set_themes(self, themes: Sequence[ThemeView]) -> None:
         """Shows other clusters."""
-        self._all = tuple(themes)
+        self._all = shown_themes(themes)
         self._fill()
 
     def set_order(self, order: str) -> None:

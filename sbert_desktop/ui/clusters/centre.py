@@ -150,7 +150,7 @@ class ThemeCentre(QWidget):
         self.show_all.setText(f"Show all {words.count(shown.size)}")
         self.show_all.setVisible(shown.size > 0)
         near = [(view.theme(one.theme), one) for one in shown.beside]
-        found = [(other, one) for other, one in near if other is not None][:BESIDE]
+        found = [(other, one) for other, one in near if other is not None and other.size][:BESIDE]
         for row, pair in zip(self.beside, [*found, *[None] * BESIDE], strict=False):
             row.setVisible(pair is not None)
             if pair is not None:

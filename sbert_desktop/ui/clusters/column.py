@@ -349,7 +349,8 @@ class ThemesColumn(Panel):
     def show_list(self, view: ClustersView) -> None:
         """Shows the cards, or why there are none."""
         if not self.list.cards.themes:
-            self.none.setText("No cluster has this in its name or keywords." if view.themes else "No clusters.")
+            self.none.setText("No cluster has this in its name or keywords." if self.list.cards.wanted else
+                              "No document is sure enough of a cluster." if view.themes else "No clusters.")
         self.stack.setCurrentWidget(self.list if self.list.cards.themes else self.none)
 
     def show_lean(self, detail: float) -> None:

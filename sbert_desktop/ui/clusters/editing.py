@@ -32,6 +32,7 @@ from sbert_desktop.ui.clusters.words import (
     documents,
     label_of,
     named,
+    shown_themes,
     these,
     undo_words,
 )
@@ -203,7 +204,7 @@ class EditingPage(ClustersBody):
             return []
         shown = view.theme(but)
         near = [one.theme for one in shown.beside] if shown is not None else []
-        rest = sorted((one for one in view.themes if one.id != but),
+        rest = sorted((one for one in shown_themes(view.themes) if one.id != but),
                       key=lambda one: (near.index(one.id) if one.id in near else len(near), -one.size))
         return rest
 

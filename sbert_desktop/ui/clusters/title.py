@@ -264,7 +264,7 @@ class ThemeHead(Panel):
         # the buttons stand beside the name, or, where that leaves it no room, below it
         shown = [button for button in self._deeds if not button.isHidden()]
         needed = sum(button.sizeHint().width() + 8 for button in shown) + 32 + 16
-        room = min(self.title.sizeHint().width(), theme.metrics("page_title").averageCharWidth() * 18)
+        room = min(self.title.sizeHint().width(), theme.metrics("page_title").averageCharWidth() * 24)
         wide = self.width() >= needed + room
         if wide != self._wide:
             self._wide = wide

@@ -123,9 +123,14 @@ def card_said(theme: ThemeView) -> str:
     return ". ".join(part for part in parts if part)
 
 
+def shown_themes(themes: Sequence[ThemeView]) -> tuple[ThemeView, ...]:
+    """Gives the clusters that are shown: one whose documents are all unsorted only where the person made it."""
+    return tuple(one for one in themes if one.size or one.named or one.pinned)
+
+
 def counts(view: ClustersView) -> str:
     """Gives the line at the foot of the list."""
-    text = clusters(len(view.themes))
+    text = clusters(len(shown_themes(view.themes)))
     if view.unsorted:
         return f"{text}, {words.count(view.unsorted)} of {documents(view.documents)} unsorted"
     return f"{text}, all {documents(view.documents)} sorted" if view.documents else text

@@ -457,6 +457,18 @@ def test_few_documents_are_shown_and_it_is_said(make_window, qtbot, settings: Se
     assert "to the rest" not in page.detail.head.facts.text()
 
 
+def test_a_cluster_whose_documents_are_all_unsorted_is_shown_only_if_the_person_made_it(
+    make_window, qtbot, settings: Settings
+) -> None:
+    empty = tuple(replace(theme(at), size=0, central=(), named=at == 1) for at in range(3))
+    program = with_view(settings, themes=(*empty, theme(3)))
+    _window, page = opened(make_window, qtbot, app=program)
+    assert titles(page) == ["Recipes", "Soil research"]
+    assert page.column.foot.count.text().startswith("2 clusters, ")
+    choose(page, 1)
+    assert page.detail.centre.show_all.isHidden()
+
+
 def test_nothing_to_sort_is_a_state_with_a_sentence(make_window, qtbot, settings: Settings) -> None:
     program = with_view(settings, themes=(), documents=0, unsorted=0, waiting=12)
     _window, page = opened(make_window, qtbot, app=program)
