@@ -140,7 +140,7 @@ class MapDeeds(QObject):
             image.setDotsPerMeterX(round(dpi / 0.0254))
             image.setDotsPerMeterY(round(dpi / 0.0254))
             part = target.with_name(f".{target.name}.part")
-            if not image.save(str(part), b"PNG"):
+            if not image.save(str(part), "PNG"):  # type: ignore[call-overload]  # its stub asks for bytes, it for str
                 part.unlink(missing_ok=True)
                 return False
             os.replace(part, target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -61,6 +62,7 @@ class FilterPanel(Popover):
         self._first = self._last = 0.0
         self._hidden: set[int] = set()
         self._filling = False
+        self._later: Callable[[], object] = lambda: None
         self.dates_title = Label("Date", role="section", object_name="map_filter_dates_title")
         self.slider = RangeSlider()
         self.column.addWidget(self.dates_title)
@@ -103,6 +105,15 @@ class FilterPanel(Popover):
         name(line, f"{object_name}_line", accessible)
         return made
 
+    def open_under(self, button: QWidget) -> None:
+        """Opens; only now it is counted how many documents there are of each time."""
+        self._draw_dates()
+        super().open_under(button)
+
+    def _draw_dates(self) -> None:
+        later, self._later = self._later, lambda: None
+        later()
+
     def first_focus(self) -> QWidget:
         return self.slider if self.slider.isVisibleTo(self) else self.list
 
@@ -119,7 +130,9 @@ class FilterPanel(Popover):
         if dated:
             before = self.dates()
             self._first, self._last = float(known.min()), float(known.max())
-            self.slider.set_dates(colours.dates, weights, self._first, self._last)
+            self._later = lambda: self.slider.set_dates(colours.dates, weights, self._first, self._last)
+            if self.isVisible():
+                self._draw_dates()
             for edit in (self.low, self.high):
                 edit.setDateRange(_date(self._first), _date(self._last))
             self._show_dates(*before)

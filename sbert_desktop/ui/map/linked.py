@@ -238,7 +238,7 @@ class LinkedMap(MapBody):
             elif label:
                 announce(self, f"{label} shown on the map")
 
-        if len(contents) <= AT_ONCE and len(view) <= 4 * AT_ONCE:
+        if len(contents) <= AT_ONCE and len(view) <= 10 * AT_ONCE:
             done(points_of(view, contents))
         else:
             self.desk.errands.run(lambda: points_of(view, contents), done)
@@ -258,7 +258,7 @@ class LinkedMap(MapBody):
         self._place()
         if view is None or not lit:
             self.canvas.set_lit(None)
-        elif len(view) <= 4 * AT_ONCE:
+        elif len(view) <= 10 * AT_ONCE:
             self.canvas.set_lit(mask_of(view, contents))
         else:
             def done(mask: NDArray[np.bool_]) -> None:
@@ -280,7 +280,7 @@ class LinkedMap(MapBody):
             if self.finder.view is view:
                 self.canvas.set_chosen(points)
 
-        if len(view) <= 4 * AT_ONCE:
+        if len(view) <= 10 * AT_ONCE:
             done(points_of(view, contents))
         else:
             self.desk.errands.run(lambda: points_of(view, contents), done)

@@ -231,7 +231,8 @@ class MapPage(LinkedMap):
         elif not changed:
             self.canvas.set_labels(view.labels)
         if not view.preview:
-            self.finder.ask_colours(self.finder.by)
+            if changed or self.finder.colours is None:
+                self.finder.ask_colours(self.finder.by)
             if changed:
                 self._light()
                 self._keep_selection(view)
@@ -334,11 +335,13 @@ class MapPage(LinkedMap):
     def open_filter(self) -> None:
         """Opens the panel with dates and groups."""
         if self.finder.colours is not None:
+            self.put_card_away()
             self.filter_panel.open_under(self.toolbar.filter)
 
     def open_quality(self) -> None:
         """Tells how far the map can be trusted."""
         if self.finder.view is not None and not self.badge.isHidden():
+            self.put_card_away()
             self.quality_panel.show_view(self.finder.view)
             self.quality_panel.open_under(self.badge)
 

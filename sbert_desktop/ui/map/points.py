@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,8 +14,9 @@ from sbert_desktop.domain import Mask
 
 Contents = NDArray[np.int64]
 Rows = NDArray[np.int32]
+_PIECE = 50_000
 
-AT_ONCE = 50_000
+AT_ONCE = 20_000
 """Points up to which this is done on the GUI thread; above, in an errand."""
 
 
@@ -43,9 +45,20 @@ def contents_of(view: MapView, points: Rows) -> Contents:
     return found[np.sort(first)]
 
 
+def array_of(contents: Sequence[int] | Contents) -> Contents:
+    """Gives int64 [n]. A long tuple is read in pieces: in one it would keep the window waiting for its turn."""
+    if isinstance(contents, np.ndarray) or len(contents) <= _PIECE:
+        return np.asarray(contents, np.int64)
+    out = np.empty(len(contents), np.int64)
+    for begin in range(0, len(contents), _PIECE):
+        out[begin: begin + _PIECE] = contents[begin: begin + _PIECE]
+        time.sleep(0)
+    return out
+
+
 def mask_of(view: MapView, contents: Sequence[int] | Contents) -> Mask:
     """Gives bool [points]: which stand for one of these documents."""
-    wanted = np.asarray(contents, np.int64)
+    wanted = array_of(contents)
     if not len(wanted) or not len(view):
         return np.zeros(len(view), np.bool_)
     hit = np.isin(view.contents, wanted)

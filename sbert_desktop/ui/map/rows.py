@@ -23,7 +23,7 @@ from sbert_desktop.ui.widgets import paint_focus, plain_tip
 Index = QModelIndex | QPersistentModelIndex
 RowRole: Final = Qt.ItemDataRole.UserRole + 1
 PAGE: Final = 500
-LISTED: Final = 100_000
+LISTED: Final = 20_000
 """Rows shown at most; what is done with a selection takes all of it."""
 _MAIL: Final = ("eml", "msg", "emlx", "mbox")
 
