@@ -246,7 +246,8 @@ def _laid_out(
     collapsed = collapse(vectors, np.ones(len(vectors), np.bool_))
     points = np.ascontiguousarray(vectors[collapsed.rows])
     shas = np.zeros((0, 32), np.uint8)
-    if request.unit is MapUnit.DOCUMENTS:
+    hashed = request.unit is MapUnit.DOCUMENTS
+    if hashed and old is not None:  # else they can wait until the first preview is seen
         shas = map_memory.hashes(session, units.ids.tolist())
     before = _old_places(old, units, shas, collapsed)
     context.check()
@@ -260,9 +261,12 @@ def _laid_out(
     context.progress("measuring", 0, None)
     sample = int(np.clip(_MEASURED / max(1, len(points)), 200, 1000))
     quality = measure_quality(points, positions, sample=sample, context=context)
+    if hashed and old is None:
+        shas = map_memory.hashes(session, units.ids.tolist())
     made = replace(
         made,
         positions=positions,
+        shas=shas,
         quality=quality.level,
         sentence=quality.sentence(),
         trustworthiness=quality.trustworthiness,

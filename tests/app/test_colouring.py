@@ -299,7 +299,7 @@ def test_what_was_found_about_duplicates_is_read_from_it(session, docs, themes):
     find(session, Listening())
     same, near = colouring._found_copies(session)
     assert same.tolist() == []
-    assert near.tolist() == sorted(contents[:3])  # one of the three has more words, so that their group is one of near ones
+    assert near.tolist() == sorted(contents[:3])  # one has more words: their group is one of near ones
 
 
 @pytest.mark.parametrize("by", list(ColourBy))
