@@ -21,7 +21,17 @@ from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.ui import words
 from sbert_desktop.ui.map.canvas_lens import fitting_lens
 from sbert_desktop.ui.map.canvas_marks import dressed, theme_tops
-from sbert_desktop.ui.map.drawing import Dim, Frame, Painter, Scheme, Style, codes_of, make_cloud, palette_of, scale_color
+from sbert_desktop.ui.map.drawing import (
+    Dim,
+    Frame,
+    Painter,
+    Scheme,
+    Style,
+    codes_of,
+    make_cloud,
+    palette_of,
+    scale_color,
+)
 from sbert_desktop.ui.map.labels import LabelBook
 from sbert_desktop.ui.map.words import LEGEND
 
@@ -160,7 +170,7 @@ def _legend_rows(colours: ColourView, high: int) -> list[tuple[ColourGroup, str]
 def _legend_box(colours: ColourView, rows: list[tuple[ColourGroup, str]], high: int) -> QRect:
     if colours.values is None and not rows:
         return QRect()
-    tall = 16 + 22 + (44 if colours.values is not None else _ROW * len(rows)) + 4
+    tall = 16 + 22 + (34 if colours.values is not None else _ROW * len(rows)) + 4
     return QRect(16, high - _FOOT - tall - 4, 216, tall)
 
 
