@@ -37,8 +37,8 @@ FIRST: Final = 3
 STEPS: Final = 96
 """Of a scale."""
 
-_CELLS: Final = 450_000  # pixels that discs may take in one frame: some 6 ms
-_STAMPED: Final = 20_000  # points that are drawn as discs on top of many, at most
+_CELLS: Final = 300_000  # pixels that discs may take in one frame: some 10 ms
+_STAMPED: Final = 5_000  # new points that are drawn as rings on top of many, at most
 _PHASES: Final = 4  # places of a disc's middle within a pixel, each way
 _LEVELS: Final = 16  # of its edge's opacity
 
@@ -230,13 +230,13 @@ class Discs:
         reach = stamp.reach
         near = ((corner >= -reach) & (corner < (wide + reach, height + reach))).all(axis=1)
         order = np.flatnonzero(near)
-        order = order[np.argsort(codes[order], kind="stable")]
         if not len(order):
             return
         corner, codes = corner[order], codes[order]
         part = ((spots[order] - corner) * _PHASES).astype(np.intp).clip(0, _PHASES - 1)
-        levels = stamp.levels[part[:, 1] * _PHASES + part[:, 0]]
-        flat = (corner[:, 1] * wide + corner[:, 0])[:, None] + (stamp.steps[:, 0] * wide + stamp.steps[:, 1])
+        levels = stamp.levels.take(part[:, 1] * _PHASES + part[:, 0], axis=0)
+        first = (corner[:, 1] * wide + corner[:, 0]).astype(np.intp)
+        flat = first[:, None] + (stamp.steps[:, 0] * wide + stamp.steps[:, 1]).astype(np.intp)
         used = levels > 0
         rim = np.flatnonzero(((corner < reach) | (corner >= (wide - reach, height - reach))).any(axis=1))
         if len(rim):
@@ -244,19 +244,22 @@ class Discs:
             columns = corner[rim, 0, None] + stamp.steps[:, 1]
             used[rim] &= (rows >= 0) & (rows < height) & (columns >= 0) & (columns < wide)
         what = (levels.astype(np.uint16) << 8) | codes[:, None]
-        self._blend(out, flat[used], what[used], palette)
+        cells = np.flatnonzero(used)
+        self._blend(out, flat.reshape(-1).take(cells), what.reshape(-1).take(cells), palette)
 
-    def _blend(self, out: Pixels, places: NDArray[np.int32], what: NDArray[np.uint16], palette: Pixels) -> None:
-        """Mixes colours into pixels: the most opaque one of all that fall on a pixel, the last of equals."""
+    def _blend(self, out: Pixels, places: NDArray[np.intp], what: NDArray[np.uint16], palette: Pixels) -> None:
+        """Mixes colours into pixels: the most opaque one of all that fall on a pixel, of equals the greatest."""
         if self._scratch.size != out.size:
             self._scratch = np.zeros(out.size, np.uint16)
-        order = np.argsort((what >> 8).astype(np.uint8), kind="stable")  # radix: bytes sort in one pass
-        places = places[order]
         scratch, picture = self._scratch, out.reshape(-1)
-        scratch[places] = what[order]
-        found = scratch[places]
+        scratch[places] = what
+        lost = np.flatnonzero(scratch.take(places, mode="clip") < what)
+        while len(lost):  # of those on one pixel the last one stands there, not the greatest yet
+            scratch[places[lost]] = what[lost]
+            lost = lost[scratch[places[lost]] < what[lost]]
+        found = scratch.take(places, mode="clip")
         share = (found >> 8).astype(np.uint32)
-        over, under = palette[found & 255], picture[places]
+        over, under = palette.take(found & 255), picture.take(places, mode="clip")
         # red and blue in one go, green in another: neither's sum reaches beyond its own bits
         keep = np.uint32(_LEVELS) - share
         pair, one = np.uint32(0x00FF00FF), np.uint32(0x0000FF00)
@@ -383,7 +386,8 @@ class Painter:
             cloud.points.draw(view, self._paint, style.palette, size=min(5, max(1, round(width))), out=out)
             # where there are very many, they stand out by their colours alone
             self._draw_fresh(view, style, out, width)
-            front = self._front_rows if len(self._front_rows) <= _STAMPED else self._front_rows[:0]
+            few = len(self._front_rows) * Discs.cells(width + 3 * style.ratio) <= _CELLS / 2
+            front = self._front_rows if few else self._front_rows[:0]
         if len(front):
             self._draw_front(front, view, style, out, width)
 
@@ -419,8 +423,6 @@ class Painter:
         spots = view.to_pixels(self.cloud.positions[rows])
         inside = ((spots > -ring) & (spots < (view.width + ring, view.height + ring))).all(axis=1)
         rows, spots = rows[inside], spots[inside]
-        if len(rows) * Discs.cells(ring) > 2 * _CELLS:
-            return
         self._discs.draw(out, spots, np.zeros(len(rows), np.uint8), style.palette, ring)
         self._discs.draw(out, spots, self._codes[rows] | np.uint8(FRONT), style.palette, large)
 
