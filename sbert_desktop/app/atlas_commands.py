@@ -112,6 +112,8 @@ class AtlasCommands:
 
             return run_map(self._session, request, context)
 
+        if request.stored:
+            return self._jobs.submit("viewer", "map-stored", work, key="map-stored")
         return self._jobs.submit("map", "map", work, key="map")
 
     def map_colours(self, view: MapView, by: ColourBy, *, query: Query | None = None) -> JobId:

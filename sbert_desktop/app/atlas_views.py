@@ -253,13 +253,15 @@ class MapRequest:
     """Which map is asked for.
 
     ``refit``: lay it out anew (registered to the old one); else what is stored is given, new documents placed, and a
-    map is only laid out where there is none. ``method``: ``umap`` or ``pca``.
+    map is only laid out where there is none. ``method``: ``umap`` or ``pca``. ``stored``: only what is stored, as it
+    lies there: nothing is laid out or placed, and without a map the answer has no points.
     """
 
     unit: MapUnit = MapUnit.DOCUMENTS
     refit: bool = False
     method: str = "umap"
     rules: LayoutRules = field(default_factory=LayoutRules)
+    stored: bool = False
 
 
 @dataclass(frozen=True, slots=True)

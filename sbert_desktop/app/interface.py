@@ -312,7 +312,10 @@ class Commands(Protocol):
 
     # the map ---------------------------------------------------------------
     def map(self, request: MapRequest) -> JobId:
-        """Gives the map (kind ``map``): Progress, Partial(MapView with ``preview``), MapView; the newest wins."""
+        """Gives the map (kind ``map``): Progress, Partial(MapView with ``preview``), MapView; the newest wins.
+
+        A request of what is ``stored`` is answered beside it (kind ``map-stored``).
+        """
         ...
 
     def map_colours(self, view: MapView, by: ColourBy, *, query: Query | None = None) -> JobId:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.app import map_memory
-from sbert_desktop.app.atlas_views import MapRequest, MapUnit, MapView
+from sbert_desktop.app.atlas_views import LayoutRules, MapRequest, MapUnit, MapView
 from sbert_desktop.app.map_cards import map_card
 from sbert_desktop.app.map_memory import Kept, stored_request
 from sbert_desktop.app.map_names import grouping_of, part_labels, theme_labels
@@ -68,6 +68,12 @@ class _Units:
         return len(self.ids)
 
 
+_NO_MAP = Kept(
+    "umap", LayoutRules(), "", np.zeros((0, 2), np.float32), np.zeros(0, np.bool_), np.zeros(0, np.int64),
+    np.zeros(0, np.int32), np.zeros((0, 32), np.uint8), 0,
+)  # fmt: skip
+
+
 def run_map(session: Session, request: MapRequest, context: JobContext, *, parts: bool = True) -> MapView:
     """Gives the map.
 
@@ -88,6 +94,8 @@ def run_map(session: Session, request: MapRequest, context: JobContext, *, parts
     units = _units(snapshot, request.unit)
     waiting = _waiting(session, snapshot, len(units))
     kept = map_memory.read(session, request.unit)
+    if request.stored:
+        return _view(units, kept or _NO_MAP, request, snapshot.generation, None)
     anew = request.refit or kept is None or (len(units) > 0 and not np.isin(units.ids, kept.ids).any())
     moved = None
     if kept is None or anew:

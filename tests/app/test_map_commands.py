@@ -36,7 +36,7 @@ def test_a_map_is_made_coloured_told_and_written(app, inbox, tmp_path, folder):
     previews = [event.result for event in inbox.events if isinstance(event, Partial) and event.job_id == job]
     assert previews
     assert previews[0].preview
-    again = inbox.result(app.map(MapRequest()))
+    again = inbox.result(app.map(MapRequest(stored=True)))
     assert again.positions.tobytes() == view.positions.tobytes()
     inbox.result(app.clusters())
     themed = inbox.result(app.map(MapRequest()))

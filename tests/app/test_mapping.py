@@ -52,6 +52,23 @@ def assert_sound(view):
     assert len(view.contents) == len(view.passages) == view.starts[-1]
 
 
+# ---------------------------------------------------------------- only what is stored
+
+
+def test_what_is_stored_is_asked_for_without_laying_out_or_placing(session, docs, themes):
+    put_documents(session, docs, clustered(60))
+    nothing = drawn(session, stored=True)
+    assert len(nothing) == 0
+    assert_sound(nothing)
+    assert map_memory.read(session, MapUnit.DOCUMENTS) is None
+    view = drawn(session)
+    put_documents(session, docs, clustered(9, seed=5), first=1_000)
+    lying = drawn(session, stored=True)
+    assert lying.positions.tobytes() == view.positions.tobytes()
+    assert (lying.contents == view.contents).all()
+    assert not lying.fresh.any()
+
+
 # ---------------------------------------------------------------- the first map
 
 
