@@ -40,7 +40,6 @@ from sbert_desktop.ui.map.canvas_keys import Keys
 from sbert_desktop.ui.map.canvas_marks import Marks, Prepared, Rows, prepare, theme_tops
 from sbert_desktop.ui.map.canvas_pointer import Pointer
 from sbert_desktop.ui.map.canvas_surface import Surface
-from sbert_desktop.ui.map.drawing import Painter
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import announce, name
 
@@ -133,11 +132,10 @@ class MapCanvas(Surface):
         view, before = self.map_view, self._map
         had = self._marks.selection
         self._map, self._coming = ready.view, None
-        self._painter = Painter(ready.cloud)
+        self._painter = ready.painter
         self._marks = replace(ready.marks, **self._early).fitted(len(ready.view))  # type: ignore[arg-type]
         lost = before is not None and len(had) != len(self._marks.selection) and "selection" not in self._early
         self._early = {}
-        self._outline, self._marked = None, frozenset()
         self._book.set_labels(ready.view.labels if self._own_labels is None else self._own_labels)
         stays = not self._at_fit and before is not None and ready.view.moved is not None
         self._refit(keep=stays)
@@ -149,7 +147,8 @@ class MapCanvas(Surface):
         self.ready.emit()
 
     def _after_map(self) -> None:
-        self._codes = self._shown = None
+        self._codes = self._shown = self._labels = None
+        self._outline, self._marked = None, frozenset()
         self._dressed = False
         self._pointer.forget()
         self._find_tops()
@@ -216,7 +215,7 @@ class MapCanvas(Surface):
         """Shows these labels; None: the map's own; empty: none."""
         self._own_labels = None if labels is None else tuple(labels)
         self._book.set_labels((self._map.labels if self._map is not None else ()) if labels is None else labels)
-        self._marked = frozenset()
+        self._marked, self._labels = frozenset(), None
         self._find_tops()
         self._redraw()
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sbert_desktop.app.atlas_views import ColourBy, ColourView, MapUnit, MapView
 from sbert_desktop.domain import Mask
-from sbert_desktop.ui.map.drawing import GREY, Cloud, Codes, make_cloud
+from sbert_desktop.ui.map.drawing import GREY, Codes, Painter, make_cloud
 
 Rows = NDArray[np.int32]
 Positions = NDArray[np.float32]
@@ -107,7 +107,7 @@ class Prepared:
     """
 
     view: MapView
-    cloud: Cloud
+    painter: Painter
     before: Rows | None
     start: Positions | None
     marks: Marks
@@ -115,16 +115,16 @@ class Prepared:
 
 def prepare(view: MapView, old: MapView | None, marks: Marks, *, glide: bool) -> Prepared:
     """Makes a map ready to be drawn and carries over what was set for the one before."""
-    cloud = make_cloud(view.positions, view.counts, view.fresh)
+    painter = Painter(make_cloud(view.positions, view.counts, view.fresh))
     if old is None or not len(old) or not len(view) or old.request.unit is not view.request.unit:
-        return Prepared(view, cloud, None, view.moved if glide else None, Marks())
+        return Prepared(view, painter, None, view.moved if glide else None, Marks())
     before = same_points(view, old)
     start = None
     if glide:
         start = view.moved
         if start is None and (before >= 0).any():
             start = np.where((before >= 0)[:, None], old.positions[before], np.float32(np.nan))
-    return Prepared(view, cloud, before, start, marks.carried(before, len(old)))
+    return Prepared(view, painter, before, start, marks.carried(before, len(old)))
 
 
 def same_points(view: MapView, old: MapView) -> Rows:

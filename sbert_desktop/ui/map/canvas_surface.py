@@ -100,8 +100,8 @@ class Surface(QWidget):
         self._go(self._fitting, animate=animate)
 
     def _fit_lens(self) -> Lens:
-        positions = self._painter.cloud.positions if self._painter is not None else np.zeros((0, 2), np.float32)
-        return fitting_lens(positions, self.width(), self.height(), self._margins)
+        corners = self._painter.cloud.corners if self._painter is not None else np.zeros((0, 2), np.float32)
+        return fitting_lens(corners, self.width(), self.height(), self._margins)
 
     def _refit(self, *, keep: bool) -> None:
         self._fitting = self._fit_lens()
@@ -324,17 +324,19 @@ class Surface(QWidget):
         return self._frame
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
         frame = self._frame if not self._stale and self._painter is not None else self._draw_frame()
-        if frame is None:
-            painter.fillRect(self.rect(), theme.color("surface"))
-        else:
-            painter.drawImage(QPointF(0, 0), frame.image)
-            if self._glide is None:
-                self._paint_over(painter)
-        if self._by_keys and self.hasFocus():
-            paint_focus(painter, self.rect(), 2)
-        painter.end()
+        painter = QPainter(self)
+        try:  # a painter that outlives its event ends the process
+            if frame is None:
+                painter.fillRect(self.rect(), theme.color("surface"))
+            else:
+                painter.drawImage(QPointF(0, 0), frame.image)
+                if self._glide is None:
+                    self._paint_over(painter)
+            if self._by_keys and self.hasFocus():
+                paint_focus(painter, self.rect(), 2)
+        finally:
+            painter.end()
 
     def _paint_over(self, painter: QPainter) -> None:
         ratio, view = self.devicePixelRatioF(), self.map_view

@@ -10,7 +10,7 @@ Source: opacities, sizes and the ring around selected points: the design's mock-
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -296,6 +296,8 @@ class Cloud:
         sums: int64 [cells + 1, cells + 1]: how many points lie above and left of each line of a grid.
         corner: Where that grid begins.
         cell: Width of its cells.
+        corners: float32 [2, 2], the least and the greatest coordinates; [0, 2] without points.
+        fresh_rows: int32, the points that are fresh.
     """
 
     positions: Positions
@@ -305,7 +307,8 @@ class Cloud:
     sums: NDArray[np.int64]
     corner: tuple[float, float]
     cell: float
-    fresh_rows: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
+    corners: Positions
+    fresh_rows: Rows
 
     def about(self, view: View) -> int:
         """Gives how many points a view shows: a little too many, never too few."""
@@ -326,14 +329,15 @@ def make_cloud(positions: Positions, counts: NDArray[np.int32], fresh: Mask) -> 
     """Makes points ready; a quarter of a second per million, so not in the GUI thread."""
     positions = np.ascontiguousarray(positions, np.float32)
     grid = np.zeros((_GRID + 1, _GRID + 1), np.int64)
-    low, cell = np.zeros(2), 1.0
+    low, cell, corners = np.zeros(2), 1.0, positions[:0]
     if len(positions):
-        low = positions.min(axis=0).astype(np.float64)
-        cell = max(float((positions.max(axis=0) - low).max()) / _GRID, 1e-9)
+        corners = np.stack([positions.min(axis=0), positions.max(axis=0)])
+        low = corners[0].astype(np.float64)
+        cell = max(float((corners[1] - low).max()) / _GRID, 1e-9)
         spots = np.clip((positions - low) / cell, 0, _GRID - 1).astype(np.intp)
         seen = np.bincount(spots[:, 1] * _GRID + spots[:, 0], minlength=_GRID * _GRID)
         grid[1:, 1:] = seen.reshape(_GRID, _GRID).cumsum(axis=0).cumsum(axis=1)
-    return Cloud(positions, counts, fresh, MapPoints(positions), grid, (float(low[0]), float(low[1])), cell,
+    return Cloud(positions, counts, fresh, MapPoints(positions), grid, (float(low[0]), float(low[1])), cell, corners,
                  np.flatnonzero(fresh).astype(np.int32))
 
 
