@@ -27,6 +27,7 @@ from sbert_desktop.ui.widgets import paint_focus
 _GLIDING: Final = 150_000  # points that move in a glide, at most; of more only every so many-th is seen moving
 _SHARP: Final = 2_500_000  # pixels of a frame above which a moving map of many points is drawn at half size
 _RINGS: Final = 500
+_FRESH_LABELS: Final = 16  # painted for the first time in one frame, at most
 _NEAR: Final = 8  # logical pixels around the pointer
 
 
@@ -350,7 +351,8 @@ class Surface(QWidget):
         if self._labels is None:
             self._labels = self._book.arrange(view, ratio, self.zoom, self._obstacles, self._marked,
                                               self._hidden_themes())
-        self._book.paint(painter, self._labels, ratio, self._marked)
+        if not self._book.paint(painter, self._labels, ratio, self._marked, fresh=_FRESH_LABELS):
+            self.update()  # the others with the next frame
 
     def _hidden_themes(self) -> frozenset[int]:
         colours = self._marks.colours

@@ -133,14 +133,23 @@ class LabelBook:
         return shown
 
     def paint(self, painter: QPainter, shown: Sequence[Shown], ratio: float,
-              marked: frozenset[int] = frozenset()) -> None:
-        """Paints labels, the less important ones first."""
+              marked: frozenset[int] = frozenset(), *, fresh: int = _MOST) -> bool:
+        """Paints labels, the less important ones first; says whether all of them.
+
+        A label's first picture costs a millisecond: of those that have none yet, only ``fresh`` get one, the most
+        important ones.
+        """
+        lacking = [label.index for label in shown if (label.index, label.index in marked, ratio) not in self._pictures]
+        later = frozenset(lacking[fresh:])
         for label in reversed(shown):
+            if label.index in later:
+                continue
             picture = self._picture(label.index, label.index in marked, ratio)
             # on whole device pixels: the letters keep their shape
             spot = QPointF(round((label.rect.x() - HALO) * ratio) / ratio,
                            round((label.rect.y() - HALO) * ratio) / ratio)
             painter.drawImage(spot, picture)
+        return not later
 
     def inside(self, corners: NDArray[np.float32]) -> frozenset[int]:
         """Gives the labels whose middle lies inside a closed line, float32 [corners, 2] in the map's units."""

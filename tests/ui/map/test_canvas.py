@@ -235,6 +235,18 @@ def test_labels_of_parts_come_with_zoom(canvas):
     assert not canvas._labels
 
 
+def test_many_new_labels_are_painted_over_several_frames_the_weightiest_first(canvas):
+    labels = tuple(MapLabel(f"T{at}", *map(float, spot), 100 - at, 0, at) for at, spot in enumerate(grid(6)))
+    canvas.set_map(a_map(grid(6), labels=labels))
+    canvas.repaint()
+    assert sorted(key[0] for key in canvas._book._pictures) == list(range(16))
+    for _ in range(3):
+        QApplication.processEvents()
+        canvas.repaint()
+    assert len(canvas._labels) == 36
+    assert len(canvas._book._pictures) == 36
+
+
 def test_contours_lie_around_what_is_shown(shown):
     before = shown.grab().toImage()
     shown.set_contours(True)
