@@ -164,6 +164,7 @@ class Camera:
             window.page("duplicates").look()
             self.settle(3.0)
             self.take("50-duplicates-many")
+        self.atlas_pictures()
         window.show_page("library")
         self.settle(0.6)
         self.take("04-library")
@@ -243,6 +244,30 @@ class Camera:
         page.filters.similar_chip.cleared.emit()
         self.window.search_for(self.options.query or "when do I get my deposit back")
         self.settle(0.6)
+
+    def atlas_pictures(self) -> None:
+        """Takes the Clusters and Map pages, the map with what a person drew a line around."""
+        import numpy as np
+
+        window = self.window
+        patience = 1.0 if self.options.fake else 12.0
+        window.show_page("clusters")
+        self.wait(lambda: window.desk.themes is not None, patience)
+        window.show_page("map")
+        page = window.page("map")
+        self.wait(lambda: page.canvas.map is not None and len(page.canvas.map) > 0, patience)
+        self.settle(1.5)
+        self.take("70-map")
+        view = page.canvas.map
+        if view is not None and len(view) > 3:
+            near = ((view.positions - view.positions[0]) ** 2).sum(axis=1)
+            page.canvas.select(np.sort(np.argsort(near)[: max(3, len(view) // 12)]).astype(np.int32))
+            self.settle(1.0)
+            self.take("71-map-chosen")
+            page.canvas.clear_selection()
+        window.show_page("clusters")
+        self.settle(1.5)
+        self.take("72-clusters")
 
     def duplicates_pictures(self) -> None:
         """Takes the Duplicates page in each of its states."""
