@@ -154,11 +154,16 @@ class MergeTree:
         _, numbered = np.unique(stands, return_inverse=True)
         return numbered[self.fine].astype(np.int32)
 
-    def best(self, least: int = 2) -> int:
-        """Gives the number of themes with the best silhouette, the smaller of equal ones."""
-        if self.count < least or len(self.silhouettes) <= least:
+    def best(self, most: int | None = None) -> int:
+        """Gives the number of themes with the best silhouette, the smaller of equal ones.
+
+        Args:
+            most: Not more than so many; None: any number.
+        """
+        scores = np.round(self.silhouettes[2 : None if most is None else max(most, 2) + 1], 6)
+        if not len(scores) or np.isnan(scores).all():
             return min(self.count, 1)
-        return least + int(np.nanargmax(np.round(self.silhouettes[least:], 6)))
+        return 2 + int(np.nanargmax(scores))
 
 
 def merge_tree(vectors: Vectors, fine: Labels, count: int, *, most: int = 5_000) -> MergeTree:

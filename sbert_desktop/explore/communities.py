@@ -23,6 +23,8 @@ Labels = NDArray[np.int32]
 
 DEFAULT_STRICTNESS = 0.25
 """A quarter of a document's near documents must be of its theme. Measured: docs/adr/0018."""
+_ASKED = 3
+"""Neighbours that decide how sure a document is of its theme, however small that is."""
 _SAME = 0.5
 """Share of members two themes must have in common (of the smaller of both views) to be the same one."""
 
@@ -124,6 +126,9 @@ class Clustering:
 def confidences(graph: NeighbourGraph, labels: Labels, background: float) -> NDArray[np.float32]:
     """Gives the share of each row's near rows that have its label, float32 [n].
 
+    A row of a small theme is asked only about as many neighbours as its theme has other members (3 at least): of 15,
+    most would have to be of other themes.
+
     Args:
         graph: The neighbours of each row.
         labels: The theme of each row.
@@ -132,6 +137,8 @@ def confidences(graph: NeighbourGraph, labels: Labels, background: float) -> NDA
     if not graph.k:
         return np.ones(len(labels), np.float32)
     weights = np.where(graph.neighbours >= 0, np.maximum(graph.cosines - background, 0), 0)
+    others = np.maximum(np.bincount(labels)[labels] - 1, _ASKED)
+    weights = np.where(np.arange(graph.k) < others[:, None], weights, 0)
     same = labels[np.maximum(graph.neighbours, 0)] == labels[:, None]
     total = weights.sum(axis=1)
     share = (weights * same).sum(axis=1) / np.maximum(total, 1e-9)
@@ -139,13 +146,16 @@ def confidences(graph: NeighbourGraph, labels: Labels, background: float) -> NDA
 
 
 def background_cosine(vectors: Vectors, seed: int = 0) -> float:
-    """Gives the cosine that 19 of 20 random pairs stay below; 0 with fewer than 20 rows."""
+    """Gives the cosine that 17 of 20 random pairs stay below; 0 with fewer than 20 rows.
+
+    Not more: where a collection has few themes, many random pairs are of one theme.
+    """
     if len(vectors) < 20:
         return 0.0
     rng = np.random.default_rng(seed)
     first = rng.integers(len(vectors), size=4_000)
     second = (first + rng.integers(1, len(vectors), size=4_000)) % len(vectors)
-    found = float(np.quantile(np.einsum("ij,ij->i", vectors[first], vectors[second]), 0.95))
+    found = float(np.quantile(np.einsum("ij,ij->i", vectors[first], vectors[second]), 0.85))
     return min(found, 0.9)
 
 

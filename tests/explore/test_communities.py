@@ -269,6 +269,24 @@ def test_confidence_is_the_share_of_what_is_near() -> None:
     np.testing.assert_allclose(found, [0.75, 0.75, 0, 0], atol=1e-6)  # the last has no document near, only one of its
 
 
+def test_documents_of_small_themes_are_as_sure_as_those_of_large_ones() -> None:
+    vectors, _ = made(8, 5)  # of 15 neighbours only 4 can be of the same theme
+    found = find_clusters(vectors)
+    assert found.count == 8
+    assert found.unsorted_share() < 0.1
+
+
+def test_pairs_are_not_taken_for_themes_however_tight_they_are() -> None:
+    rng = np.random.default_rng(5)
+    topics, _ = made(6, 4, noise=1.0)
+    twins = unit(np.repeat(topics, 2, axis=0) + 0.05 * rng.standard_normal((48, 48)))
+    found = find_clusters(twins)
+    assert found.count <= 8
+    assert found.curve is not None
+    assert found.curve.by_silhouette == found.count
+    assert found.curve.counts[np.argmax(found.curve.silhouettes)] > 12, "the silhouette alone would say otherwise"
+
+
 def test_what_a_method_left_out_is_unsorted_until_assigned() -> None:
     found = Clustering(
         Method.HDBSCAN, np.zeros(3, np.int32), np.ones(3, np.float32), np.array([False, True, False]), 1, 0.0
