@@ -27,7 +27,7 @@ BERT near 1 (Ethayarajh 2019); at 0.4 a third of the scale is gone and threshold
 MOST_RISE = 0.20
 """Rise of it over the base's that is allowed, for a base that is narrow itself."""
 MOST_DROP = 0.05
-"""Drop of the correlation with the grades that is allowed. The paired interval of 160 pairs is about half as wide."""
+"""Drop of the correlation with the grades that is allowed: about twice what chance makes of so many pairs."""
 LEAST_CORRELATION = 0.30
 """Correlation under which a model cannot be said to know what texts mean, whatever the base had."""
 LEAST_KEPT = 0.30

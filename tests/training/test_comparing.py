@@ -157,13 +157,13 @@ def test_the_interval_is_that_of_a_bootstrap_done_by_hand() -> None:
     groups = parts.clusters[held]
     rng = np.random.default_rng(99)
     differences = []
-    for _ in range(1500):
+    for _ in range(600):
         drawn = np.concatenate([np.flatnonzero(groups == g) for g in rng.choice(np.unique(groups), len(set(groups)))])
         if 0 < gold[drawn].sum() < len(drawn):
             one, other = (average_precision_score(gold[drawn], values[drawn]) for values in scores)
             differences.append(other - one)
     low, high = np.quantile(differences, (0.025, 0.975))
-    assert (found.low, found.high) == pytest.approx((low, high), abs=0.12 * (high - low))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.2 * (high - low))
 
 
 def test_labels_of_one_document_do_not_make_the_interval_narrow() -> None:
