@@ -88,7 +88,7 @@ def _few(labels: LabelSet, split: Split | None) -> Iterator[Finding]:
     if labels.kind is LabelKind.RELEVANCE:
         count = len({same_text(example.texts[0]) for example in labels.examples})
     share = len(split.held_out) / max(1, len(labels)) if split is not None and split.held_out else 0.25
-    enough = count_enough(labels.kind, count, share=share, sizes=() if split is None else split.sizes())
+    enough = count_enough(labels.kind, count, share=share, sizes=() if split is None else split.sizes(split.held_out))
     if len(labels) < FEWEST:
         yield Finding("too-few", Severity.STOPS, f"There are only {len(labels)} {labels.unit}, too few to learn from.",
                       f"Label about {enough.needed:,}.")  # fmt: skip

@@ -62,9 +62,10 @@ class Split:
     clusters: Integers
     note: str = ""
 
-    def sizes(self) -> list[int]:
-        """Gives how many labels each component has, the largest first."""
-        return sorted(np.bincount(self.clusters).tolist(), reverse=True) if len(self.clusters) else []
+    def sizes(self, places: Sequence[int] | None = None) -> list[int]:
+        """Gives how many labels each component has, of all or of these labels, the largest first."""
+        chosen = self.clusters if places is None else self.clusters[np.asarray(places, np.int64)]
+        return sorted(np.unique(chosen, return_counts=True)[1].tolist(), reverse=True)
 
 
 def components(labels: LabelSet, apart: Apart = Apart.DOCUMENT) -> Integers:
