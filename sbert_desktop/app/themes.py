@@ -438,7 +438,9 @@ def renew(
     free[held | (before.by_hand & before.outside)] = -1
     pinned_places = {place for place, theme in enumerate(before.themes) if theme.pinned}
     free[np.isin(free, list(pinned_places))] = -1  # unsorted ones beside a pinned theme do not make another that theme
-    matched = match_themes(_texts(before.keys), free, _texts(keys), nearest)
+    # what the person named goes on in its largest part, however many it falls into
+    named = [place for place, theme in enumerate(before.themes) if theme.name and not theme.pinned]
+    matched = match_themes(_texts(before.keys), free, _texts(keys), nearest, pinned=named)
     records: list[ThemeRecord] = [before.themes[place] for place in sorted(pinned_places)]
     number = {place: at for at, place in enumerate(sorted(pinned_places))}
     shift = len(records)

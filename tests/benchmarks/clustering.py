@@ -101,7 +101,7 @@ def our_vectors(name: str, cache: Path) -> Path:
         words: list[int] = []
         files = sorted((DATA / name).rglob("*.txt")) if name == "bbc_news" else []
         for number, text in enumerate(texts):
-            read = extract(files[number]) if files else ExtractedText(text=text)
+            read = extract(files[number]) if files else ExtractedText(text=text, format="txt")
             for passage in split(read, rules, encoder.tokenizer):
                 inputs.append(passage.encoder_input())
                 contents.append(number)
