@@ -31,6 +31,8 @@ _PHRASE, _SIGN_PHRASE = 4, 4
 """Most words, most signs of a phrase."""
 _EVIDENCE = 10.83
 """Log-likelihood ratio from which a term is no chance: p = 0.001 of chi squared with one degree of freedom."""
+_LIKELY = 3.84
+"""The same for p = 0.05: asked of the next ones where a small theme has fewer sure ones than a label has words."""
 _COVERS = 0.4
 """Share of a word's documents in which a phrase stands from which on it takes the word's place."""
 _LONGEST_LABEL = 60
@@ -207,13 +209,21 @@ class TermTable:
             found.append((term, Keyword(self._form(term), score, evidence, share, elsewhere)))
         sure = [pair for pair in found if pair[1].evidence >= _EVIDENCE]
         # Where there is nothing to compare with, or too little to be sure of anything, the most common ones.
-        ranked = sorted(sure or found, key=lambda pair: (-_rank(*pair), pair[0]))[: 40 * most]
-        return tuple(_without_repeats(ranked, own, most))
+        kept = _without_repeats(_ranked(sure or found, most), own, most)
+        if sure and len(kept) < _IN_LABEL:
+            likely = [pair for pair in found if _LIKELY <= pair[1].evidence < _EVIDENCE]
+            kept = _without_repeats([*_ranked(sure, most), *_ranked(likely, most)], own, most)
+        return tuple(kept)
 
     def _form(self, term: str) -> str:
         """Gives how a term is mostly written; all-capitals and lower case where they tie with others."""
         forms = self._written[term]
         return max(forms, key=lambda form: (forms[form], not form.isupper(), form.islower(), form))
+
+
+def _ranked(found: Sequence[tuple[str, Keyword]], most: int) -> list[tuple[str, Keyword]]:
+    """Puts the best terms first, as many as may be needed."""
+    return sorted(found, key=lambda pair: (-_rank(*pair), pair[0]))[: 40 * most]
 
 
 def _rank(term: str, keyword: Keyword) -> float:

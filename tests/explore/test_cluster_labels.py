@@ -187,3 +187,17 @@ def test_every_language_has_its_words_and_english_with_them() -> None:
         assert "the" in stop_words(language)
     assert "und" in stop_words("de-AT")
     assert "und" not in stop_words("en")
+
+
+def test_a_small_theme_is_filled_up_with_words_that_are_likely_its_own() -> None:
+    table = TermTable(2)
+    for at in range(5):
+        words = ["orchard", "grafting", "pruning"] if at < 3 else ["orchard", "grafting"]
+        table.add(0, read_terms("; ".join([*words, f"once{at}"]), "en"))
+    for at in range(12):
+        now_and_then = ("pruning; grafting", "grafting")[at] if at < 2 else ""
+        table.add(1, read_terms(f"ferry; rare{at}; {now_and_then}", "en"))
+    words = [keyword.text for keyword in table.keywords()[0]]
+    assert words[:2] == ["orchard", "grafting"]
+    assert "pruning" in words
+    assert not any(word.startswith("once") for word in words)
