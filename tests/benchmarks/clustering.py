@@ -1,14 +1,16 @@
 """Themes against ``KMeans`` on sentence-transformers' embeddings: V-measure, ARI, share unsorted, CPU seconds.
 
-    python tests/benchmarks/clustering.py [--sets bbc_news ...] [--only document|methods|graph] [--cache DIR] [--json]
+    python tests/benchmarks/clustering.py [--sets bbc_news ...] [--only document|methods|graph|app]
+        [--cache DIR] [--json]
 
 Sets: ../shared/data/clustering. The peer is ``SentenceTransformer.encode`` (each text whole, cut at 256 tokens by the
 model) and scikit-learn's ``KMeans`` with the right number of themes, as it comes (mean of five seeds). Ours are
 vectors of passages as indexing makes them, meant by document; each method in a fresh process with one thread, so that
 CPU seconds are those of the work, the neighbour graph included, imports not. ``document`` compares ways to make one
-vector of a document's passages, ``graph`` the neighbours found by regions with exact ones. Encoding is done once
-(minutes) and kept in the temporary folder. V and ARI of methods count every document, those unsorted by their nearest
-theme, except where "sorted" is said.
+vector of a document's passages, ``graph`` the neighbours found by regions with exact ones, ``app`` takes
+the window's way through a library of the BBC folders (seconds by the clock, the child's start and the labels
+included). Encoding is done once (minutes) and kept in the temporary folder. V and ARI of methods count every document,
+those unsorted by their nearest theme, except where "sorted" is said.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -209,11 +212,59 @@ def graphs(cache: Path) -> list[dict[str, object]]:
     return rows
 
 
+def through_the_app(cache: Path) -> list[dict[str, object]]:
+    """Finds, opens, re-cuts and changes themes as the window does, with the right folders as the truth."""
+    from sbert_desktop.app import clustering
+    from sbert_desktop.app.atlas_views import ClusterRequest, ClustersView, ThemeChange, ThemeDeed
+    from sbert_desktop.app.indexing import IndexRequest, run_index
+    from sbert_desktop.app.session import Session
+    from sbert_desktop.jobs import NullContext
+
+    session, context = Session(cache / "bbc", interactive=False), NullContext()
+    if not session.library.folders():
+        run_index(session, IndexRequest(add=(DATA / "bbc_news",)), context)
+    session.snapshot()
+    rows: list[dict[str, object]] = []
+
+    def timed(way: str, work: Callable[[], ClustersView]) -> ClustersView:
+        began, cpu = time.monotonic(), time.process_time()
+        view = work()
+        rows.append({"way": way, "themes": len(view.themes), "unsorted": view.unsorted / max(1, view.documents),
+                     "seconds": time.monotonic() - began, "cpu of this process": time.process_time() - cpu})  # fmt: skip
+        return view
+
+    def truth(view: ClustersView) -> dict[str, float]:
+        found, said = [], []
+        for theme in [*(theme.id for theme in view.themes), -1]:
+            for row in clustering.theme_documents(session, theme):
+                found.append(row.theme)
+                said.append(row.path.parent.name)
+        return scores(np.array(said), np.array(found))
+
+    first = timed("found anew, child started", lambda: clustering.run_clusters(session, context, ClusterRequest()))
+    rows[-1].update(truth(first))
+    timed("opened", lambda: clustering.run_clusters(session, context))
+    for detail in (0.3, 0.6, -0.3, 0.0):
+        timed(
+            f"detail {detail:+.1f}",
+            lambda d=detail: clustering.run_clusters(session, context, ClusterRequest(detail=d)),
+        )
+    ids = [theme.id for theme in clustering.run_clusters(session, context).themes[:2]]
+    for deed in (ThemeDeed.MERGE, ThemeDeed.UNDO, ThemeDeed.SPLIT, ThemeDeed.UNDO):
+        change = ThemeChange(deed, tuple(ids))
+        timed(deed.value, lambda c=change: clustering.change_clusters(session, c, context))
+    session.close()
+    for row in rows:
+        row.setdefault("v", None)
+        row.setdefault("ari", None)
+    return rows
+
+
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sets", nargs="+", default=list(RIGHT), choices=list(RIGHT))
-    parser.add_argument("--only", choices=("document", "methods", "graph"))
+    parser.add_argument("--only", choices=("document", "methods", "graph", "app"))
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "sbert-desktop-clustering")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -227,6 +278,8 @@ def main() -> None:
         tables["methods"] = [row for name in options.sets for row in methods(name, options.cache)]
     if options.only in (None, "graph"):
         tables["graph"] = graphs(options.cache)
+    if options.only in (None, "app"):
+        tables["app"] = through_the_app(options.cache)
     if options.json:
         print(json.dumps(tables))
         return
