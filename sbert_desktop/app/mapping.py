@@ -268,7 +268,9 @@ def _laid_out(
     positions = work.positions(vectors, units, request, context, from_old=same_way)
     context.progress("measuring", 0, None)
     sample = int(np.clip(_MEASURED / max(1, len(points)), 200, 1000))
-    quality = measure_quality(points, positions, sample=sample, context=context)
+    # in a small library the 15 nearest would be a third of everything, and no group is so large
+    near = int(np.clip(len(points) // 8, 3, NEIGHBOURS))
+    quality = measure_quality(points, positions, neighbours=near, sample=sample, context=context)
     if hashed and old is None:
         shas = map_memory.hashes(session, units.ids.tolist())
     made = replace(

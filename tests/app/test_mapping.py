@@ -52,6 +52,13 @@ def assert_sound(view):
     assert len(view.contents) == len(view.passages) == view.starts[-1]
 
 
+def test_a_small_map_is_judged_by_as_few_neighbours_as_its_groups_have(session, docs, themes):
+    put_documents(session, docs, clustered(40, groups=8, dimension=48))
+    view = drawn(session, rules=LayoutRules())
+    assert "Of a point's 5 nearest" in view.quality_sentence
+    assert view.quality in ("good", "very good")
+
+
 # ---------------------------------------------------------------- only what is stored
 
 
