@@ -230,7 +230,7 @@ def through_the_app(cache: Path) -> list[dict[str, object]]:
         began, cpu = time.monotonic(), time.process_time()
         view = work()
         rows.append({"way": way, "themes": len(view.themes), "unsorted": view.unsorted / max(1, view.documents),
-                     "seconds": time.monotonic() - began, "cpu of this process": time.process_time() - cpu})  # fmt: skip
+                     "seconds": time.monotonic() - began, "own cpu": time.process_time() - cpu})  # fmt: skip
         return view
 
     def truth(view: ClustersView) -> dict[str, float]:
