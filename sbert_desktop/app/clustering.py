@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["change_clusters", "document_rows", "grouping", "run_clusters", "run_split_preview", "theme_documents"]
 
-COMPARING, FINDING, NAMING = "Comparing documents", "Finding themes", "Naming themes"
+COMPARING, FINDING, NAMING = "Comparing documents", "Finding clusters", "Naming clusters"
 _READ = 700
 """Documents read to name all themes: 0.6 s of CPU for news the first time, a sixth of it again."""
 _FEWEST, _MOST = 15, 200
@@ -282,7 +282,7 @@ def _themes_now(session: Session, desk: Desk, scope: Sequence[int] = ()) -> Them
         raise UsageError("no-themes", "These documents are not sorted now.", "Sort them again.")
     themes = desk.stored(session)
     if themes is None:
-        raise UsageError("no-themes", "No themes were found yet.", "Find them first.")
+        raise UsageError("no-themes", "No clusters were found yet.", "Find them first.")
     return themes
 
 
@@ -395,8 +395,8 @@ def change_clusters(session: Session, change: ThemeChange, context: JobContext) 
     desk = desk_of(session)
     if any(theme < UNSORTED for theme in change.themes):
         raise UsageError(
-            "only-looked-at", "Themes of a selection are not kept, so they cannot be changed.",
-            "Sort all documents to change themes.",
+            "only-looked-at", "Clusters of a selection are not kept, so they cannot be changed.",
+            "Sort all documents to change clusters.",
         )  # fmt: skip
     old = _themes_now(session, desk)
     room = desk.room(session, context)
@@ -477,7 +477,7 @@ def _sure(room: Room, themes: Themes, ids: Iterable[int]) -> Themes:
 def _parted(room: Room, old: Themes, parting: Parting) -> Themes:
     if len(parting.labels) < 2:
         raise UsageError(
-            "theme-is-one", parting.note or "Its documents are too much alike to part them.", "Choose another theme."
+            "theme-is-one", parting.note or "Its documents are too much alike to part them.", "Choose another cluster."
         )
     split = states.split(old, parting.theme, old.rows(parting.keys), parting.parts)
     numbers = {int(place): int(part) for place, part in _parts_of(split, parting)}

@@ -159,7 +159,7 @@ def _passing(snapshot: Snapshot, first: NDArray[np.int64], filters: Filters) -> 
 def _by_theme(session: Session, view: MapView) -> tuple[Codes, tuple[ColourGroup, ...], str]:
     themes = grouping_of(session)
     if themes is None:
-        return np.full(len(view), -1, np.int32), (), "There are no themes yet; open Clusters to find them."
+        return np.full(len(view), -1, np.int32), (), "There are no clusters yet; open Clusters to find them."
     labels = point_themes(view, themes)
     counts = np.bincount(labels[labels >= 0], view.counts[labels >= 0], len(themes.themes))
     shown = [at for at in range(len(themes.themes)) if counts[at]]

@@ -295,7 +295,7 @@ class Desk:
                 child.close()
                 if error.code in ("child-died", "child-timeout"):
                     raise SbertDesktopError(
-                        "clusters-failed", "Finding themes ended unexpectedly; there may be too little memory.",
+                        "clusters-failed", "Finding clusters ended unexpectedly; there may be too little memory.",
                         "Close other programs and try again.", error.detail,
                     ) from error  # fmt: skip
                 raise

@@ -41,7 +41,7 @@ def run_clustering(
     vectors = _vectors(session, texts, context)
     context.progress("Comparing documents", 0, None)
     graph = neighbour_graph(vectors, _NEIGHBOURS, context=context)
-    context.progress("Finding themes", 0, None)
+    context.progress("Finding clusters", 0, None)
     found = find_in_child(session, vectors, graph, request or ClusterRequest(), context)
     _, truth = np.unique(np.array(labels), return_inverse=True)
     return {

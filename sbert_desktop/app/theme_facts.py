@@ -133,11 +133,11 @@ def _note(room: Room, themes: Themes, waiting: int) -> str:
         if waiting:
             one = "1 document waits for its vector" if waiting == 1 else f"{waiting:,} documents wait for their vectors"
             return (
-                f"{one}; themes are found when it is there."
+                f"{one}; clusters are found when it is there."
                 if waiting == 1
-                else (f"{one}; themes are found when they are there.")
+                else (f"{one}; clusters are found when they are there.")
             )
-        return "There are no documents to sort into themes."
+        return "There are no documents to sort into clusters."
     lacking = int(np.count_nonzero(room.rows_of(themes.keys) < 0))
     if lacking:
         have = "1 document has" if lacking == 1 else f"{lacking:,} documents have"

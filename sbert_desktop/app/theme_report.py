@@ -160,7 +160,7 @@ def _html(whole: Report) -> str:
         '<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         f"<title>Clusters</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>Clusters</h1>\n"
-        f'<p class="m">{len(view.themes):,} themes of {view.documents:,} documents, {view.unsorted:,} unsorted.</p>\n'
+        f'<p class="m">{len(view.themes):,} clusters of {view.documents:,} documents, {view.unsorted:,} unsorted.</p>\n'
     ]
     if view.note:
         parts.append(f'<p class="m">{_safe(view.note)}</p>\n')

@@ -106,7 +106,7 @@ class Themes:
         for place, theme in enumerate(self.themes):
             if theme.id == id_:
                 return place
-        raise UsageError("theme-gone", "This theme is no longer there.", "Look at the themes as they are now.")
+        raise UsageError("theme-gone", "This cluster is no longer there.", "Look at the clusters as they are now.")
 
     def rows(self, keys: Keys) -> NDArray[np.int64]:
         """Gives the places of documents, int64 [m]; those that are not here are left out."""

@@ -95,6 +95,8 @@ def _request(opened: Session, options: argparse.Namespace) -> MapRequest:
 def _targets(options: argparse.Namespace) -> list[Path]:
     """Gives the files that are to be written; refuses those that are there before anything is computed."""
     targets = [target for target in (options.csv, options.png, options.html) if target not in (None, _OUTPUT)]
+    if options.png is not None and options.png.suffix.lower() != ".png":
+        raise UsageError("bad-arguments", f"{options.png.name} is no name for a PNG.", "Let it end in .png.")
     for target in targets:
         _refuse(target, options.force)
     places = [os.path.realpath(target.expanduser()) for target in targets]
@@ -163,7 +165,8 @@ def _fields(view: MapView) -> dict[str, object]:
 
 def _tell(view: MapView) -> None:
     count, unit = int(view.counts.sum()), view.request.unit.value
-    output.line(f"{len(view):,} points for {count:,} {unit if count != 1 else unit[:-1]}.")
+    points = "1 point" if len(view) == 1 else f"{len(view):,} points"
+    output.line(f"{points} for {count:,} {unit if count != 1 else unit[:-1]}.")
     if view.quality and len(view) > 1:
         figures = f"trustworthiness {view.trustworthiness:.3f}, {view.kept:.0%} of the nearest kept"
         output.line(f"Quality: {view.quality} ({figures}).")

@@ -286,10 +286,10 @@ def _duplicates(add: Callable[[str, str], _Parser]) -> None:
 
 
 def _atlas(add: Callable[[str, str], _Parser]) -> None:
-    found = add("clusters", "Show the themes of the library; without options those that the window shows.")
+    found = add("clusters", "Show the clusters of the library; without options those that the window shows.")
     _cluster_options(found)
-    found.add_argument("--split", type=int, metavar="ID", help="show what splitting this theme would make")
-    found.add_argument("--rename", nargs=2, metavar=("ID", "NAME"), help='give a theme a name; "" gives its own back')
+    found.add_argument("--split", type=int, metavar="ID", help="show what splitting this cluster would make")
+    found.add_argument("--rename", nargs=2, metavar=("ID", "NAME"), help='give a cluster a name; "" gives its own back')
     plane = add("map", "Lay the library out in the plane; without options the map that the window shows.")
     _map_options(plane)
     plane.add_argument("--csv", type=_file_or_output, metavar="F", help="write path, x, y, cluster; - for the output")
@@ -310,7 +310,7 @@ def _cluster_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn by lot (default 0)")
     parser.add_argument(
         "--strictness", type=_weight, default=None, metavar="S",
-        help="how sure a document must be of its theme, 0 to 1 (default 0.25); the others are unsorted",
+        help="how sure a document must be of its cluster, 0 to 1 (default 0.25); the others are unsorted",
     )  # fmt: skip
     parser.add_argument("--again", action="store_true", help="find them anew with the settings they were found with")
 
@@ -371,7 +371,7 @@ def _export(parser: _Parser, common: _Parser) -> None:
     )
     _output(thing)
     for name, words, options in (
-        ("clusters", "The themes with their documents.", _cluster_options),
+        ("clusters", "The clusters with their documents.", _cluster_options),
         ("map", "Where each document lies on the map, or a page with the map.", _map_options),
     ):
         thing = things.add_parser(name, help=words, description=words, parents=[common])
@@ -394,7 +394,7 @@ def _evaluate(parser: _Parser, common: _Parser) -> None:
         "pairs": "Average precision and best F1 on labelled pairs (text_a,text_b,label).",
         "triplets": "Accuracy on triplets (anchor,positive,negative).",
         "retrieval": "nDCG@10, MRR@10, recall@100 on a BEIR folder.",
-        "clustering": "V-measure and adjusted Rand index of the themes of labelled texts (text,label).",
+        "clustering": "V-measure and adjusted Rand index of the clusters of labelled texts (text,label).",
     }
     for name, text in texts.items():
         kind = kinds.add_parser(name, help=text, description=text, parents=[common])
@@ -406,5 +406,5 @@ def _evaluate(parser: _Parser, common: _Parser) -> None:
             kind.add_argument(
                 "--method", choices=("auto", "communities", "kmeans", "hdbscan", "threshold"), default="auto"
             )
-            kind.add_argument("--count", type=_count, default=None, metavar="K", help="find so many themes")
+            kind.add_argument("--count", type=_count, default=None, metavar="K", help="find so many clusters")
             kind.add_argument("--seed", type=int, default=0, metavar="N")

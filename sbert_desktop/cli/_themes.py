@@ -51,7 +51,7 @@ def _rename(options: argparse.Namespace) -> ThemeChange | None:
         return None
     id_, name = options.rename
     if not id_.isdecimal():
-        raise UsageError("bad-arguments", f"{id_} is no number of a theme.", "'clusters' shows the numbers.")
+        raise UsageError("bad-arguments", f"{id_} is no number of a cluster.", "'clusters' shows the numbers.")
     return ThemeChange(ThemeDeed.RENAME, (int(id_),), name=name)
 
 
@@ -81,7 +81,7 @@ def _print(view: ClustersView) -> None:
         output.line(view.note)
     if view.documents:
         share = f"{100 * view.unsorted / view.documents:.1f} %"
-        themes = "1 theme" if len(view.themes) == 1 else f"{len(view.themes):,} themes"
+        themes = "1 cluster" if len(view.themes) == 1 else f"{len(view.themes):,} clusters"
         documents = "1 document" if view.documents == 1 else f"{view.documents:,} documents"
         output.line(f"{themes} of {documents}; {view.unsorted:,} unsorted ({share}). Silhouette {view.silhouette:.2f}.")
     if view.fresh:
@@ -151,7 +151,7 @@ def export_clusters(options: argparse.Namespace) -> None:
         if as_json(options):
             output.emit({"written": output.path_fields(written), "format": form, "clusters": len(view.themes)})
         else:
-            output.line(f"{len(view.themes):,} themes written to {display_path(written)}.")
+            output.line(f"{len(view.themes):,} clusters written to {display_path(written)}.")
 
 
 def evaluate(session: Session, options: argparse.Namespace, context: JobContext) -> dict[str, object]:

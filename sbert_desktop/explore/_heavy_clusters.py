@@ -91,15 +91,15 @@ def _find(
     count = len(rows)
     method = Method.COMMUNITIES if request.method is Method.AUTO else request.method
     if count == 0:
-        return _plain(method, 0, "There are no documents to sort into themes.")
+        return _plain(method, 0, "There are no documents to sort into clusters.")
     if count < _ONE and request.count is None:
         few = "is only one different document" if count == 1 else f"are only {count} different documents"
-        return _plain(method, count, f"There {few}: too few for several themes, so all stand together.")
+        return _plain(method, count, f"There {few}: too few for several clusters, so all stand together.")
     if request.count is not None and request.count >= count:
         each = replace(_plain(method, count, ""), nearest=np.arange(count, dtype=np.int32), count=count)
         if request.count == count:
             return each
-        return replace(each, note=f"{request.count} themes were asked for, but there are only {count} different "
+        return replace(each, note=f"{request.count} clusters were asked for, but there are only {count} different "
                                   f"document{'s' if count > 1 else ''}: each has its own.")  # fmt: skip
     graph = graph or neighbour_graph(rows, K, seed=request.seed, context=context)
     _check(context)
@@ -305,7 +305,7 @@ def _with_outside(method: Method, rows: Vectors, labels: Labels) -> Clustering:
     """Makes a clustering of labels with -1: those get the theme whose direction is nearest, and stay marked."""
     count = int(labels.max(initial=-1)) + 1
     if not count:
-        note = "No theme stands out from the others with these settings: all documents stand together."
+        note = "No cluster stands out from the others with these settings: all documents stand together."
         return replace(_plain(method, len(rows), note), outside=np.ones(len(rows), bool))
     outside = labels < 0
     directions = centres(rows, labels, count)
@@ -316,7 +316,7 @@ def _with_outside(method: Method, rows: Vectors, labels: Labels) -> Clustering:
 
 def _made(method: Method, labels: Labels, count: int) -> Clustering:
     rows = len(labels)
-    note = "The documents are too much alike for several themes, so all stand together." if count == 1 else ""
+    note = "The documents are too much alike for several clusters, so all stand together." if count == 1 else ""
     return Clustering(method, labels, np.ones(rows, np.float32), np.zeros(rows, bool), count, 0.0, note=note)
 
 

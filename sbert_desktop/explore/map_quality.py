@@ -14,6 +14,7 @@ import numpy as np
 from sbert_desktop.domain import JobContext, Vectors
 from sbert_desktop.explore.layout import Positions
 
+_PLANE = 3  # points that lie in a plane whatever their distances: nothing can go wrong
 _BLOCK = 8_000_000  # cosines held at once: 32 MB
 _LEVELS = ((0.95, "very good"), (0.88, "good"), (0.78, "fair"), (-np.inf, "poor"))
 
@@ -87,7 +88,7 @@ def measure_quality(
     """
     points = len(vectors)
     count = min(neighbours, (points - 1) // 2)
-    if count < 1:
+    if points <= _PLANE:
         return MapQuality(1.0, 1.0, 1.0, 0, points, points)
     asked = np.sort(np.random.default_rng(seed).permutation(points)[:sample])
     across, down = np.ascontiguousarray(positions[:, 0]), np.ascontiguousarray(positions[:, 1])

@@ -236,7 +236,7 @@ def test_what_is_erased_leaves_the_kept_themes(session, shelf):
         writer.commit()
     empty = run(session)
     assert not empty.themes
-    assert empty.note == "There are no documents to sort into themes."
+    assert empty.note == "There are no documents to sort into clusters."
     assert len(themes.unpack(session.library.arrangement(NAME))) == 0
 
 

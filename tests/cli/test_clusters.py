@@ -74,7 +74,7 @@ def test_the_report_keeps_its_keys(library):
 def test_the_table_names_themes_and_the_share_unsorted(library):
     status, result, _ = library("clusters", "--count", "3")
     assert status == 0
-    assert "3 themes of 18 documents" in result["out"]
+    assert "3 clusters of 18 documents" in result["out"]
     assert "unsorted (" in result["out"]
     assert "Silhouette" in result["out"]
 
@@ -99,7 +99,7 @@ def test_mistakes_are_one_sentence(library):
     assert "no longer there" in err
     status, _, err = library("clusters", "--rename", "x", "y")
     assert status == 2
-    assert "is no number of a theme" in err
+    assert "is no number of a cluster" in err
     assert library("clusters", "--method", "guess")[0] == 2
 
 
@@ -131,7 +131,7 @@ def test_an_empty_library_says_so(run, tmp_path):
     assert run("index", tmp_path / "nothing")[0] == 0
     status, result, _ = run("clusters")
     assert status == 0
-    assert "There are no documents to sort into themes." in result["out"]
+    assert "There are no documents to sort into clusters." in result["out"]
     assert run("clusters", "--json")[1]["clusters"] == []
 
 

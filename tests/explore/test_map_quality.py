@@ -47,7 +47,7 @@ def test_a_few_points_have_a_plain_answer(points: int):
     found = measure_quality(vectors, make_layout(vectors))
     assert 0 <= found.trustworthiness <= 1
     assert found.sentence().endswith(".")
-    assert (found.level == "exact") == (points < 3)
+    assert (found.level == "exact") == (points <= 3)
 
 
 def test_equal_vectors_cannot_lie_wrong():

@@ -258,8 +258,8 @@ class ThemesColumn(Panel):
         self.fresh = NoteLine("clusters_fresh", "Find anew")
         self.few = NoteLine("clusters_few", "Add folders")
         self.notes = NoteLine("clusters_notes")
-        for widget in (self.working, self.fresh, self.few, self.notes):
-            box.addWidget(widget)
+        for line in (self.working, self.fresh, self.few, self.notes):
+            box.addWidget(line)
         column.addWidget(controls)
         column.addWidget(self._busy_room)
         self.stack = QStackedWidget()
@@ -269,8 +269,8 @@ class ThemesColumn(Panel):
         self.none = Label("", tone="muted", wrap=True, object_name="clusters_list_none")
         self.none.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
         self.none.setContentsMargins(24, 24, 24, 24)
-        for widget in (self.list, self.skeleton, self.none):
-            self.stack.addWidget(widget)
+        for part in (self.list, self.skeleton, self.none):
+            self.stack.addWidget(part)
         column.addWidget(self.stack, 1)
         self.foot = Foot()
         column.addWidget(self.foot)

@@ -306,7 +306,8 @@ class DocumentList(KeyboardFocus, QListView):
     def chosen(self) -> list[DocumentRow]:
         """Gives the documents chosen, from top to bottom."""
         selection = self.selectionModel().selection()
-        numbers = sorted({at for part in selection for at in range(part.top(), part.bottom() + 1)})
+        parts = [selection.at(number) for number in range(selection.count())]
+        numbers = sorted({at for part in parts for at in range(part.top(), part.bottom() + 1)})
         return [self.documents.rows[at] for at in numbers if at < len(self.documents.rows)]
 
     def wide(self) -> bool:

@@ -109,7 +109,7 @@ class EditingPage(ClustersBody):
         if shown is not None:
             self._change(ThemeChange(ThemeDeed.UNPIN if shown.pinned else ThemeDeed.PIN, (shown.id,)))
 
-    def move(self, theme_id: int, contents: Sequence[int]) -> None:
+    def move_documents(self, theme_id: int, contents: Sequence[int]) -> None:
         """Puts documents into a cluster; UNSORTED takes them out of any."""
         if contents:
             self._change(ThemeChange(ThemeDeed.MOVE, (theme_id,), contents=tuple(contents)))
@@ -306,10 +306,10 @@ class EditingPage(ClustersBody):
             to.setTitle("Move to")
             to.setIcon(icons.icon("clusters", 16))
             self._add_themes(to, add, UNSORTED if unsorted else rows[0].theme,
-                             lambda other: self.move(other, contents), f"Move {what} to", "Move")
+                             lambda other: self.move_documents(other, contents), f"Move {what} to", "Move")
             made.addMenu(to)
             if not unsorted:
-                add("minus", "Take out of the cluster", lambda: self.move(UNSORTED, contents))
+                add("minus", "Take out of the cluster", lambda: self.move_documents(UNSORTED, contents))
             made.addSeparator()
         if len(rows) == 1 and not one.member:
             add("similar", "Find similar documents", lambda: deeds.search_like(one))

@@ -69,7 +69,7 @@ class ClustersPage(EditingPage):
         cards.mergeWanted.connect(self.show_merge_menu)
         cards.splitWanted.connect(self.split)
         cards.mergeIntoWanted.connect(self.merge)
-        cards.moveWanted.connect(self.move)
+        cards.moveWanted.connect(self.move_documents)
         cards.menuAsked.connect(self.show_theme_menu)
         self._connect_detail()
         states = self.states

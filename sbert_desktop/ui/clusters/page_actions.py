@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint
@@ -40,7 +41,7 @@ def page_actions(page: ClustersPage) -> list[Action]:
                enabled=there, bind=False),
         Action("clusters_how_many", "How many clusters?...", page.ask_how_many, "", "sliders", enabled=there),
         *(Action(f"clusters_method_{method.value}", f"Find clusters by: {text.lower()}",
-                 lambda method=method: page.set_method(method), "", "clusters", enabled=there)
+                 partial(page.set_method, method), "", "clusters", enabled=there)
           for method, text, _ in METHODS),
         Action("clusters_export", "Export the clusters...", page.export, "Ctrl+S", "export", bind=False,
                enabled=lambda: there() and not page.finder.scope),
@@ -60,6 +61,6 @@ def page_actions(page: ClustersPage) -> list[Action]:
                lambda: page.theme_shown() is not None),
     ]
     for key, button in page.detail.centre.deeds.items():
-        out.append(Action(f"clusters_do_{key}", f"{button.label()} (cluster)", lambda key=key: page.do_with_all(key),
+        out.append(Action(f"clusters_do_{key}", f"{button.label()} (cluster)", partial(page.do_with_all, key),
                           "", "clusters", note, lambda: page.theme_shown() is not None))
     return out

@@ -136,17 +136,17 @@ class HowManySheet(Sheet):
         foot = QHBoxLayout()
         foot.setSpacing(8)
         self.cancel = Button("Cancel", object_name="clusters_how_many_cancel")
-        self.find = Button("Find clusters", kind="primary", object_name="clusters_how_many_find")
+        self.go = Button("Find clusters", kind="primary", object_name="clusters_how_many_find")
         foot.addStretch(1)
         foot.addWidget(self.cancel)
-        foot.addWidget(self.find)
+        foot.addWidget(self.go)
         self.column.addSpacing(4)
         self.column.addLayout(foot)
         self.by_itself.toggled.connect(self._on_by_itself)
         self.number.valueChanged.connect(self._on_number)
         self.seed.valueChanged.connect(lambda _: self._say())
         self.cancel.clicked.connect(lambda: self.close_sheet(False))
-        self.find.clicked.connect(self._on_find)
+        self.go.clicked.connect(self._on_find)
 
     def ask(self, view: ClustersView, done: Callable[[ClusterRequest], object]) -> None:
         """Asks; ``done`` takes the request."""

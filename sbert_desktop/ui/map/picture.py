@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QImage, QLinearGradient, QPainter, QPen
+from PySide6.QtWidgets import QApplication
 
 from sbert_desktop.app.atlas_views import ColourGroup, ColourView, MapUnit, MapView
 from sbert_desktop.domain import display_path
@@ -249,4 +250,5 @@ def _start_qt() -> None:
     shown = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if not os.environ.get("QT_QPA_PLATFORM") and sys.platform not in ("win32", "darwin") and not shown:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    _application.append(QGuiApplication(sys.argv[:1]))
+    # a QApplication, for who opens a window in this process later can have no other
+    _application.append(QApplication(sys.argv[:1]))

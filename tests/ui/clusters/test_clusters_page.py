@@ -148,7 +148,7 @@ def test_method_number_and_draw_are_asked_for(make_window, qtbot) -> None:
     assert sheet.said.text() == curve_words(curve()) == "The clearest are 9 clusters; after 6 more help little."
     sheet.number.setValue(5)
     sheet.seed.setValue(3)
-    sheet.find.click()
+    sheet.go.click()
     qtbot.waitUntil(lambda: not page.finder.busy())
     assert calls(window, "clusters")[-1][1] == ClusterRequest(Method.KMEANS, count=5, seed=3)
 
