@@ -113,6 +113,7 @@ class FakeMap:
     map_generation: int = 1
     hold_map: bool = False
     clusters_known: bool = True
+    map_kept: bool = False  # a map was laid out in an earlier session
     fresh: int = 0
     waiting: int = 0
     _held_map: tuple[JobId, MapView] | None = None
@@ -156,6 +157,10 @@ class FakeMap:
                        moved=self._points()[0] if request.refit and not few else None)
 
     def map(self, request: MapRequest) -> JobId:
+        if request.stored:
+            self.calls.append(("map-stored", request))
+            positions = self._points()[0] if self.map_kept else np.zeros((0, 2), np.float32)
+            return self._job("map-stored", view_of(positions, request, labels=False))
         self.calls.append(("map", request))
         view = self.map_view(request)
         if self.hold_map:

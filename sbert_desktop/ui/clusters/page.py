@@ -10,10 +10,11 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 
-from sbert_desktop.app.atlas_views import UNSORTED, ClustersView, DocumentRow, MapView, ThemeView
+from sbert_desktop.app.atlas_views import UNSORTED, ClustersView, DocumentRow, MapRequest, MapView, ThemeView
 from sbert_desktop.app.views import LibraryView
 from sbert_desktop.domain import Failure, Finished, Progress
 from sbert_desktop.ui import words
+from sbert_desktop.ui.bridge import Latest
 from sbert_desktop.ui.clusters.documents import DocumentList
 from sbert_desktop.ui.clusters.editing import EditingPage
 from sbert_desktop.ui.clusters.page_actions import page_actions
@@ -37,6 +38,7 @@ class ClustersPage(EditingPage):
         self._failed = ""
         self._chosen = UNSORTED  # what was chosen when the window was last closed
         self._slow = False
+        self._stored_map = Latest(desk.bridge)
         self._connect()
         if desk.themes is not None:
             self._on_answer(desk.themes)
@@ -126,6 +128,7 @@ class ClustersPage(EditingPage):
             self.look()
         else:
             self._show_state()
+        self._look_at_the_map()
 
     def focus_first(self) -> None:
         if self.stack.currentWidget() is self.states:
@@ -432,6 +435,13 @@ class ClustersPage(EditingPage):
 
     def _on_map_finished(self, finished: Finished) -> None:
         self._on_map(finished.result)
+
+    def _look_at_the_map(self) -> None:
+        """Asks for the map as it is stored; nothing is laid out for the small one."""
+        if self.detail.side.map.has_map():
+            self._fill_map(self.theme_shown())
+        elif self.desk.can("map"):
+            self._stored_map.watch(self.desk.commands.map(MapRequest(stored=True)), on_finished=self._on_map_finished)
 
     def _fill_map(self, shown: ThemeView | None) -> None:
         side = self.detail.side

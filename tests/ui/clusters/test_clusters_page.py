@@ -666,3 +666,22 @@ def test_escape_belongs_to_the_name_that_is_edited(make_window, qtbot) -> None:
     QApplication.sendEvent(page.detail.head.edit, press)
     assert press.isAccepted()
     assert isinstance(page.detail.head.edit, QWidget)
+
+
+def test_the_small_map_is_that_of_an_earlier_session_and_nothing_is_laid_out_for_it(make_window, qtbot, monkeypatch) -> None:
+    monkeypatch.setattr(FakeApp, "map_kept", True)
+    window, page = opened(make_window, qtbot)
+    qtbot.waitUntil(page.detail.side.map.has_map)
+    assert calls(window, "map-stored")
+    assert not calls(window, "map")
+    window.show_page("search")
+    window.show_page("clusters")
+    qtbot.wait(50)
+    assert len(calls(window, "map-stored")) == 1
+
+
+def test_without_a_map_the_small_one_offers_to_open_it(make_window, qtbot) -> None:
+    window, page = opened(make_window, qtbot)
+    qtbot.waitUntil(lambda: bool(calls(window, "map-stored")))
+    assert not page.detail.side.map.has_map()
+    assert not calls(window, "map")
