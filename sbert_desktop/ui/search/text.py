@@ -146,7 +146,7 @@ def make_snippet(text: str, sentence: Span | None, words: Sequence[Span], size: 
     end = min(len(flat), start + size)
     if end < len(flat):
         cut = flat.rfind(" ", start + size // 2, end)
-        end = cut if cut > start else end
+        end = cut if cut > (start if mark is None else max(start, mark[0])) else end
     head = "… " if start else ""
     shift = len(head) - start
     kept = tuple((s + shift, min(e, end) + shift) for s, e in found if s >= start and s < end)

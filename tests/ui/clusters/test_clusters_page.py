@@ -668,7 +668,7 @@ def test_escape_belongs_to_the_name_that_is_edited(make_window, qtbot) -> None:
     assert isinstance(page.detail.head.edit, QWidget)
 
 
-def test_the_small_map_is_that_of_an_earlier_session_and_nothing_is_laid_out_for_it(make_window, qtbot, monkeypatch) -> None:
+def test_the_small_map_is_that_of_an_earlier_session_and_none_is_laid_out(make_window, qtbot, monkeypatch) -> None:
     monkeypatch.setattr(FakeApp, "map_kept", True)
     window, page = opened(make_window, qtbot)
     qtbot.waitUntil(page.detail.side.map.has_map)

@@ -226,7 +226,7 @@ def test_a_second_look_is_offered_only_with_its_model_and_moves_nothing_in_use(
     qtbot.waitUntil(lambda: commands.searches()[-1].rerank > 0 and page.session.settled, timeout=3000)
     assert page.head.second.isVisible()
     assert page.head.second.isChecked()
-    assert page.model.documents[0].path == found[-1].path
+    qtbot.waitUntil(lambda: page.model.documents[0].path == found[-1].path, timeout=3000)
     assert page.list.currentIndex().row() == 0
     monkeypatch.setattr(page.list, "pointer_is_over", lambda: True)
     page.run("tenancy")

@@ -61,6 +61,12 @@ def test_snippet_spans_lie_inside_and_show_their_words(
         assert 0 <= start < end <= len(snippet.text)
 
 
+def test_a_snippet_is_not_cut_before_the_sentence_that_it_is_to_show() -> None:
+    snippet = make_snippet("aaaaaaaaaaaaaaa bbbbb", (15, 17), [], 20)
+    assert snippet.mark is not None
+    assert snippet.text[slice(*snippet.mark)] == "b"
+
+
 def test_snippet_starts_at_a_far_best_sentence() -> None:
     text = "Long introduction without an end " * 10 + ". The answer is here. Then more."
     start = text.index("The answer")
