@@ -44,6 +44,12 @@ def _mixed(front: QColor, ground: QColor, share: float) -> QColor:
     return QColor(*(round(one * share + other * (1 - share)) for one, other in parts))
 
 
+def _dot(points: int, ratio: float) -> int:
+    """Gives the pixels across a dot: few points are drawn large, so that they are seen at all."""
+    size = 4 if points < 500 else 2 if points < 50_000 else 1
+    return min(5, round(size * ratio))
+
+
 class _Drawer:
     """Draws in a thread; the points of one map are made ready once."""
 
@@ -139,7 +145,7 @@ class MiniMap(KeyboardFocus, QWidget):
         self._wish = _Wish(self._view, self._contents, max(8, round((self.width() - 2) * ratio)),
                            max(8, round((self.height() - 2) * ratio)), _pixel(ground),
                            _pixel(_mixed(theme.color("group_none"), ground, OTHERS)),
-                           _pixel(theme.group_color(self._colour)), 2 if len(self._view) < 50_000 else 1, ratio)
+                           _pixel(theme.group_color(self._colour)), _dot(len(self._view), ratio), ratio)
         self._next()
 
     def _next(self) -> None:
