@@ -254,6 +254,7 @@ def clean_up_fields(done: CleanUpView) -> dict[str, object]:
 def undo(options: argparse.Namespace) -> int | None:
     """Lists clean-ups, or brings back what the last one (or a named one) moved."""
     from sbert_desktop.app.cleaning import list_clean_ups, run_undo
+    from sbert_desktop.app.deciding import undecide_same
 
     with session(options) as opened, console(options) as context:
         if options.list:
@@ -267,6 +268,8 @@ def undo(options: argparse.Namespace) -> int | None:
             back = [one for one in done.files if one.state == "restored" and (done.id, one.path) not in before]
             if back:
                 _look_again(opened, [one.path for one in back])
+                with suppress(LibraryError):  # busy: that the files are back matters more than what going taught
+                    undecide_same(opened, done.id)
         left = [one for one in done.files if one.state in ("moved", "lost") and one.message]
         if as_json(options):
             output.emit(

@@ -150,6 +150,25 @@ def test_what_is_ticked_goes_the_library_forgets_it_and_undo_brings_it_back(run,
     assert run("undo", "--id", "none")[0] == 1
 
 
+def test_undo_takes_back_what_the_clean_up_taught(run, folder, environment):
+    from sbert_desktop.library import open_library
+
+    def taught() -> int:
+        library = open_library(environment / "library", create=False)
+        try:
+            return len(library.judgements("same"))
+        finally:
+            library.close()
+
+    (folder / "walk again.txt").write_text(WALK + "\n\n")  # equal bytes teach nothing, equal words do
+    run("index", folder, "--json")
+    status, _, _ = run("duplicates", "--apply", "newest,tick:bytes+text", "--yes", "--json")
+    assert status == 0
+    assert taught() >= 1
+    assert run("undo", "--json")[0] == 0
+    assert taught() == 0
+
+
 def test_in_another_process_undo_brings_back_what_was_moved(run, folder, environment):
     run("index", folder)
     run("duplicates", "--apply", "no-copy-name", "--yes")
