@@ -41,6 +41,7 @@ def child_main(kind: str) -> int:
         "torch": "sbert_desktop.encoder._torch",
         "fetch": "sbert_desktop.encoder.fetching",
         "clusters": "sbert_desktop.explore.cluster_child",
+        "train": "sbert_desktop.training.child",
         "echo": "sbert_desktop.jobs.echo",
     }
     if kind not in makers:
