@@ -86,7 +86,7 @@ def in_words(view: KeptView) -> str:
         ("collected passage", view.items),
         ("saved search", view.searches),
         ("caption", view.captions),
-        ("arrangement of clusters", view.arrangements),
+        ("cluster arrangement", view.arrangements),
     )
     return ", ".join(f"{count:,} {_many(name, count)}" for name, count in things if count) or "nothing"
 

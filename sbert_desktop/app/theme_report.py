@@ -62,7 +62,7 @@ def export_clusters(
     name = form or target.suffix.lower().lstrip(".")
     name = "html" if name == "htm" else name
     if name not in FORMATS:
-        raise UsageError("unknown-format", f"Themes are not written as {name or 'that'}.", "Use .csv, .json or .html.")
+        raise UsageError("unknown-format", f"Clusters are not written as {name or 'that'}.", "Use .csv, .json, .html.")
     if view is None:
         from sbert_desktop.app.clustering import run_clusters
         from sbert_desktop.jobs import NullContext

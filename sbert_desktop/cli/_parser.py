@@ -133,7 +133,7 @@ def build_parser() -> argparse.ArgumentParser:
     doctor = add("doctor", "Look the library over: catalog, words, vectors, index, model, folders, daily copy.")
     doctor.add_argument("--repair", action="store_true", help="mend what can be; lost vectors are encoded again")
     restore = add(
-        "restore", "Bring back judgements, collections, saved searches and captions from the copy made each day."
+        "restore", "Bring back judgements, collections, saved searches, captions and clusters from a daily copy."
     )
     restore.add_argument(
         "source", nargs="?", type=_path, metavar="FILE|DIR",
@@ -307,7 +307,7 @@ def _cluster_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--count", type=_count, default=None, metavar="K", help="find so many")
     parser.add_argument("--detail", type=_detail, default=None, metavar="D", help="fewer (-1) to more (1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn by lot (default 0)")
+    parser.add_argument("--seed", type=_seed, default=0, metavar="N", help="of what is drawn by lot (default 0)")
     parser.add_argument(
         "--strictness", type=_weight, default=None, metavar="S",
         help="how sure a document must be of its cluster, 0 to 1 (default 0.25); the others are unsorted",
@@ -328,6 +328,13 @@ def _count(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return value
+
+
+def _seed(text: str) -> int:
+    value = int(text)
+    if not 0 <= value < 2**32:  # what scikit-learn takes
+        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 4294967295")
     return value
 
 
@@ -407,4 +414,4 @@ def _evaluate(parser: _Parser, common: _Parser) -> None:
                 "--method", choices=("auto", "communities", "kmeans", "hdbscan", "threshold"), default="auto"
             )
             kind.add_argument("--count", type=_count, default=None, metavar="K", help="find so many clusters")
-            kind.add_argument("--seed", type=int, default=0, metavar="N")
+            kind.add_argument("--seed", type=_seed, default=0, metavar="N")

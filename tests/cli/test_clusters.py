@@ -101,6 +101,10 @@ def test_mistakes_are_one_sentence(library):
     assert status == 2
     assert "is no number of a cluster" in err
     assert library("clusters", "--method", "guess")[0] == 2
+    for seed in ("-1", "4294967296", "x"):
+        for command in (("clusters",), ("export", "clusters"), ("evaluate", "clustering", "none.csv")):
+            status, _, err = library(*command, "--seed", seed)
+            assert (status, "--seed" in err) == (2, True), (command, seed)
 
 
 def test_all_are_sorted_at_strictness_nought(library):
