@@ -33,7 +33,7 @@ def doctor(options: argparse.Namespace) -> int:
 
 
 def restore(options: argparse.Namespace) -> None:
-    """Brings back judgements, collections, saved searches and captions from a daily copy."""
+    """Brings back judgements, collections, saved searches, captions and clusters from a daily copy."""
     from sbert_desktop.app import keeping
 
     # A library whose catalog is lost is made anew where its copies still lie.
@@ -47,6 +47,7 @@ def restore(options: argparse.Namespace) -> None:
                 "items": view.items,
                 "searches": view.searches,
                 "captions": view.captions,
+                "arrangements": view.arrangements,
                 "later": view.later,
                 "unread": view.unread,
             }

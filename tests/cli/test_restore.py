@@ -45,7 +45,7 @@ def test_what_was_kept_comes_back_into_another_library_once(run, kept, tmp_path)
         assert status == 0
         assert answer == {
             "copy": {"path": str(copy)}, "day": copy.stem, "judgements": 1, "collections": 1, "items": 1,
-            "searches": 1, "captions": 0, "later": 0, "unread": 0,
+            "searches": 1, "captions": 0, "arrangements": 0, "later": 0, "unread": 0,
         }  # fmt: skip
         status, out, _ = run(other, "restore", source)
         assert (status, out) == (0, f"Brought back from the copy of {copy.stem}: nothing.\n")
