@@ -6,7 +6,7 @@ What is kept is a state (``app/themes``) in the library; heavy work is done in a
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,9 +26,9 @@ from sbert_desktop.app.atlas_views import (
     ThemeChange,
     ThemeDeed,
 )
-from sbert_desktop.app.theme_desk import Desk, Parting, Room, Terms, desk_of
+from sbert_desktop.app.theme_desk import CHANGED, Desk, Parting, Room, Terms, desk_of
 from sbert_desktop.app.themes import Keys, Themes
-from sbert_desktop.errors import UsageError
+from sbert_desktop.errors import LibraryError, UsageError
 from sbert_desktop.explore.cluster_labels import Read, TermTable, ThemeLabel, name_themes, read_terms
 from sbert_desktop.explore.communities import Clustering, Method, assign, confidences, sum_of_themes
 from sbert_desktop.jobs import NullContext
@@ -47,6 +47,8 @@ _PASSAGES = 3
 """Passages read of each: with the first alone, labels say what reports begin with, not what they are about."""
 _BATCH = 50
 _FIND = "find"
+_TURNS = 20
+"""Times that a change is made anew because another process was faster; each of these has kept one of its own."""
 
 
 def run_clusters(
@@ -66,13 +68,30 @@ def run_clusters(
         Cancelled: Through ``context``.
         SbertDesktopError: ``clusters-failed``.
     """
+    return _in_turn(lambda: _run_clusters(session, context, request, again, contents))
+
+
+def _in_turn(work: Callable[[], ClustersView]) -> ClustersView:
+    """Does what ends with keeping themes; anew from the kept ones where another process has kept others meanwhile."""
+    for _ in range(_TURNS - 1):
+        try:
+            return work()
+        except LibraryError as error:
+            if error.code != CHANGED:
+                raise
+    return work()
+
+
+def _run_clusters(
+    session: Session, context: JobContext, request: ClusterRequest | None, again: bool, contents: Sequence[int]
+) -> ClustersView:
     began = time.monotonic()
     desk = desk_of(session)
     context.progress(COMPARING, 0, None)
     room = desk.room(session, context)
     if contents:
         return _scoped(session, desk, room, context, request, tuple(sorted(set(contents))), again, began)
-    old = desk.stored(session)
+    old, finding = desk.stored(session), False
     if old is not None and request is None and not again:
         themes = caught_up(session, desk, room, old, context)
     elif old is not None and len(old) and not np.any(room.at >= 0):
@@ -81,9 +100,11 @@ def run_clusters(
         wanted = request or (old.request if old is not None else ClusterRequest())
         themes = _found(session, desk, room, old, wanted, context)
         if old is not None and len(old):
-            desk.remember(_FIND, old)
+            finding = True
     if themes is not old and (len(themes) or old is not None):
-        desk.keep(session, themes, quietly=True)
+        desk.keep(session, themes, old, quietly=True)
+    if finding and old is not None:
+        desk.remember(_FIND, old)
     return _shown(session, desk, room, themes, began)
 
 
@@ -391,6 +412,10 @@ def change_clusters(session: Session, change: ThemeChange, context: JobContext) 
         UsageError: ``no-themes``, ``theme-gone``, ``nothing-to-undo``.
         LibraryError: It cannot be kept.
     """
+    return _in_turn(lambda: _change_clusters(session, change, context))
+
+
+def _change_clusters(session: Session, change: ThemeChange, context: JobContext) -> ClustersView:
     began = time.monotonic()
     desk = desk_of(session)
     if any(theme < UNSORTED for theme in change.themes):
@@ -405,7 +430,7 @@ def change_clusters(session: Session, change: ThemeChange, context: JobContext) 
         return _shown(session, desk, room, themes, began)
     themes = _edited(session, desk, room, old, change, context)
     if themes is not old and not themes.same(old):
-        desk.keep(session, themes)
+        desk.keep(session, themes, old)
         desk.remember(change.deed.value, old)
     else:
         themes = old
@@ -420,7 +445,7 @@ def _back(session: Session, desk: Desk, room: Room, old: Themes, context: JobCon
             raise UsageError("nothing-to-undo", "There is nothing to take back.", "Each step is kept until you leave.")
         word, state = source[-1]
     themes = caught_up(session, desk, room, state, context)
-    desk.keep(session, themes)
+    desk.keep(session, themes, old)
     with desk.lock:
         source.pop()
         other.append((word, old))

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from sbert_desktop.jobs import ChildProcess
 
 NAME = "themes"
+CHANGED = "arrangement-changed"
+"""Code of the error that says that another process has kept other themes meanwhile."""
 UNDO = 20
 _POLL = 0.05
 _TERMS = 48_000_000
@@ -236,24 +238,28 @@ class Desk:
                 self.redo.clear()
             return self._themes
 
-    def keep(self, session: Session, themes: Themes, *, quietly: bool = False) -> None:
+    def keep(self, session: Session, themes: Themes, old: Themes | None, *, quietly: bool = False) -> None:
         """Keeps a state.
 
         Args:
             session: The opened library.
             themes: What is to be kept.
+            old: What it was made from, as :meth:`stored` gave it.
             quietly: Where the library cannot be written, keep it in memory alone instead of raising.
 
         Raises:
-            LibraryError: ``library-readonly``, ``library-busy``.
+            LibraryError: ``library-readonly``, ``library-busy``; ``arrangement-changed``, also when quiet: another
+                process has kept other themes since :meth:`stored` gave them, and these would undo its work.
         """
         with self.lock:
             if not self._only_here:
+                if self._themes is not old:  # another thread has met what another process kept
+                    raise LibraryError(CHANGED, "Another program changed the clusters at the same time.", "Try again.")
                 data = states.pack(themes)
                 try:
-                    session.library.arrange(NAME, data)
-                except (LibraryError, ValueError):
-                    if not quietly:
+                    session.library.arrange(NAME, data, over=self._data)
+                except (LibraryError, ValueError) as error:
+                    if not quietly or (isinstance(error, LibraryError) and error.code == CHANGED):
                         raise
                     # a library that is only busy is written at the next change
                     self._only_here = session.library.read_only

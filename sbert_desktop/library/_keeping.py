@@ -9,8 +9,10 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import EllipsisType
 
 from sbert_desktop.domain import ContentId
+from sbert_desktop.errors import LibraryError
 from sbert_desktop.library import _disk, _kept, _kept_copies
 from sbert_desktop.library._records import CollectionRecord, JudgementRecord, KeptPassage, SavedRecord
 
@@ -252,7 +254,7 @@ class Keeping:
         with self._reading() as connection:
             return _kept.arrangement(connection, name)
 
-    def arrange(self, name: str, data: bytes) -> None:
+    def arrange(self, name: str, data: bytes, *, over: bytes | EllipsisType | None = ...) -> None:
         """Keeps how the person has arranged documents (their themes), packed by the caller, as a whole.
 
         Documents are to be named by sha256. When documents are erased, the data stays as it is, as the person's own
@@ -262,13 +264,19 @@ class Keeping:
         Args:
             name: E.g. ``themes``.
             data: At most 64 MB; ``b""`` forgets what was kept.
+            over: What it was made from, None for nothing: it only takes the place of that. Without it, of anything.
 
         Raises:
             ValueError: More than 64 MB.
+            LibraryError: ``arrangement-changed``: another process has kept something else meanwhile.
         """
         if len(data) > _kept.LARGEST:
             raise ValueError("an arrangement holds 64 MB at most")
         with self._keeping() as connection:
+            if over is not ... and _kept.arrangement(connection, _clean(name)) != over:
+                raise LibraryError(
+                    "arrangement-changed", "Another program changed the clusters at the same time.", "Try again."
+                )
             _kept.arrange(connection, _clean(name), data)
 
     def is_arrangement_stale(self, name: str) -> bool:

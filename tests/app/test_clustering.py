@@ -375,7 +375,7 @@ def test_a_library_that_cannot_be_written_still_shows_themes(session, shelf, mon
 
     shelf.fill()
 
-    def refuse(name: str, data: bytes) -> None:
+    def refuse(name: str, data: bytes, **more) -> None:
         raise LibraryError("library-readonly", "It cannot be written.")
 
     monkeypatch.setattr(session.library, "arrange", refuse)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sbert_desktop.app import clustering
 from sbert_desktop.app.atlas_views import UNSORTED, ClusterRequest, Method, ThemeChange, ThemeDeed
 from sbert_desktop.app.clustering import change_clusters, run_clusters, theme_documents
 from sbert_desktop.app.session import Session
@@ -71,3 +72,50 @@ def test_the_same_library_has_the_same_themes_whatever_the_order_of_its_files(tm
         opened.close()
     assert found[0] == found[1]
     assert len(found[0]) == 4
+
+
+def test_what_two_processes_change_at_once_is_all_kept(session, docs, settings, monkeypatch):
+    put(session, docs)
+    view = run_clusters(session, NullContext())
+    first, second = (theme.id for theme in view.themes[:2])
+    other = Session(session.library.path, settings)
+    arrange, meanwhile = session.library.arrange, []
+
+    def late(name, data, **more):
+        if not meanwhile:  # the other one is faster, between the reading and the writing of this one
+            meanwhile.append(True)
+            change(other, ThemeDeed.RENAME, second, name="Theirs")
+        arrange(name, data, **more)
+
+    monkeypatch.setattr(session.library, "arrange", late)
+    for number, work in enumerate(
+        (
+            lambda: change(session, ThemeDeed.RENAME, first, name="Ours"),
+            lambda: run_clusters(session, NullContext(), ClusterRequest(Method.KMEANS, 4)),
+        )
+    ):
+        meanwhile.clear()
+        change(other, ThemeDeed.RENAME, second, name="")
+        work()
+        names = {theme.id: theme.label for theme in run_clusters(other, NullContext()).themes}
+        assert meanwhile, number
+        assert (names[first], names[second]) == ("Ours", "Theirs"), number
+    other.close()
+
+
+def test_a_state_met_by_another_thread_on_the_way_is_not_written_over(session, docs, settings, monkeypatch):
+    put(session, docs)
+    first, second = (theme.id for theme in run_clusters(session, NullContext()).themes[:2])
+    other, real, done = Session(session.library.path, settings), clustering._edited, []
+
+    def slow(*arguments):
+        made = real(*arguments)
+        if not done:
+            done.append(change(other, ThemeDeed.RENAME, second, name="Theirs"))
+            clustering.grouping(session)  # as the map's colours do, which reads what the other one kept
+        return made
+
+    monkeypatch.setattr(clustering, "_edited", lambda *a: slow(*a) if a[0] is session else real(*a))
+    view = change(session, ThemeDeed.RENAME, first, name="Ours")
+    assert [view.theme(id_).label for id_ in (first, second)] == ["Ours", "Theirs"]
+    other.close()

@@ -186,6 +186,16 @@ def test_an_arrangement_takes_the_place_of_the_one_before(library: Library) -> N
     assert library.arrangement("themes") == BLOB * 1000
 
 
+def test_an_arrangement_takes_the_place_only_of_what_it_was_made_from(library: Library) -> None:
+    library.arrange("themes", b"1", over=None)
+    library.arrange("themes", b"2", over=b"1")
+    for over in (b"1", None, b""):
+        with pytest.raises(LibraryError) as caught:
+            library.arrange("themes", b"3", over=over)
+        assert caught.value.code == "arrangement-changed"
+    assert library.arrangement("themes") == b"2"
+
+
 def test_an_arrangement_is_kept_beside_the_writer(library: Library) -> None:
     fill(library)
     with library.writer() as writer:
