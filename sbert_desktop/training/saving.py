@@ -158,7 +158,7 @@ def model_card(name: str, work: Path, *, results: Sequence[Result] = (), made: f
 
 def _objective_line(recipe: Recipe) -> str:
     chosen = objective(recipe.hyper.objective)
-    figures = {**chosen.parameters, **{name: value for name, value in recipe.parameters.items()}}
+    figures = {**chosen.parameters, **recipe.parameters}
     said = ", ".join(f"{name} {value:g}" for name, value in figures.items())
     return f"{chosen.loss}{f' ({said})' if said else ''}{', its head thrown away' if chosen.head else ''}"
 
@@ -193,9 +193,9 @@ def _head(recipe: Recipe, scores: bool) -> str:
             found = re.search(rf"^{key}:[ \t]*(.*(?:\n[ \t]*-.*)*)", card[1], re.MULTILINE) if card else None
             if found is not None:
                 lines.append(found[0].rstrip())
-    lines += ["library_name: sentence-transformers",
-              f"pipeline_tag: {'text-ranking' if scores else 'sentence-similarity'}",
-              "tags:", "- sentence-transformers", f"- {'cross-encoder' if scores else 'sentence-similarity'}"]  # fmt: skip
+    does, tag = ("text-ranking", "cross-encoder") if scores else ("sentence-similarity", "sentence-similarity")
+    lines += ["library_name: sentence-transformers", f"pipeline_tag: {does}", "tags:", "- sentence-transformers",
+              f"- {tag}"]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
