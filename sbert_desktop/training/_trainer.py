@@ -242,7 +242,10 @@ class Trainer:
             self.model, self.loss = _scorer.build(self.work, recipe, self.device)
             self._distinct = False
         else:
-            self.model = load_encoder(recipe.base, self.device, recipe.hyper.max_tokens)
+            self.model = load_encoder(recipe.base, self.device)
+            self._own_tokens = self.model.max_seq_length
+            if recipe.hyper.max_tokens is not None:  # of what is trained on; the model itself reads on as it did
+                self.model.max_seq_length = min(recipe.hyper.max_tokens, self._own_tokens or recipe.hyper.max_tokens)
             self.loss = build_loss(self.model, recipe)
             self._distinct = objective(recipe.hyper.objective).distinct
         self.loss.to(self.device)
@@ -282,10 +285,14 @@ class Trainer:
     def _encode(self, texts: Sequence[str], prompt: str) -> NDArray[np.float32]:
         if not texts:
             return np.empty((0, 0), np.float32)
-        vectors = self.model.encode(
-            list(texts), prompt=prompt or None, batch_size=max(1, _ENCODE_BATCH // self.parts), convert_to_numpy=True,
-            normalize_embeddings=True, show_progress_bar=False,
-        )
+        while_training, self.model.max_seq_length = self.model.max_seq_length, self._own_tokens
+        try:
+            vectors = self.model.encode(
+                list(texts), prompt=prompt or None, batch_size=max(1, _ENCODE_BATCH // self.parts),
+                convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False,
+            )
+        finally:
+            self.model.max_seq_length = while_training
         return np.ascontiguousarray(vectors, np.float32)
 
     def _diverged(self) -> None:
@@ -393,16 +400,13 @@ def is_out_of_memory(error: BaseException) -> bool:
         isinstance(error, RuntimeError) and "out of memory" in str(error).lower())
 
 
-def load_encoder(base: Path, device: str, max_tokens: int | None) -> Any:
-    """Gives the SentenceTransformer of a checked folder, float32, with at most so many tokens of a text read."""
+def load_encoder(base: Path, device: str) -> Any:
+    """Gives the SentenceTransformer of a checked folder, float32."""
     import torch
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(str(base), device=device, local_files_only=True,
-                                model_kwargs={"use_safetensors": True, "dtype": torch.float32})  # fmt: skip
-    if max_tokens is not None:
-        model.max_seq_length = min(max_tokens, model.max_seq_length or max_tokens)
-    return model
+    return SentenceTransformer(str(base), device=device, local_files_only=True,
+                               model_kwargs={"use_safetensors": True, "dtype": torch.float32})  # fmt: skip
 
 
 def build_loss(model: Any, recipe: Recipe) -> Any:

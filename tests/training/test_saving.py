@@ -173,7 +173,8 @@ def test_the_card_tells_all_but_the_texts(tiny: Path, tmp_path: Path) -> None:
     work = trained(tmp_path / "run", tiny, LabelKind.PAIRS, labels=labels, base_name="all | tiny",
                    parameters={"margin": 0.4})  # fmt: skip
     results = [("AP on 20 pairs kept aside", "0.71 before, 0.78 after")]
-    card = (saving.save_model(work, tmp_path / "models", "home", results=results, made=950_400.0) / "README.md").read_text()
+    folder = saving.save_model(work, tmp_path / "models", "home", results=results, made=950_400.0)
+    card = (folder / "README.md").read_text()
     for part in ("# home-1", "all \\| tiny", "48 pairs (24 same, 24 different)", "ContrastiveLoss (margin 0.4)",
                  "| Epochs, batch | 1, 8 |", "0.003", "0.71 before, 0.78 after", "1970-01-1",
                  "| Steps | 6 of 6 |"):  # fmt: skip

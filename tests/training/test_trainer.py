@@ -269,6 +269,24 @@ def test_prompts_are_put_before_questions_and_passages(tiny: Path, tmp_path: Pat
     assert not np.allclose(question, passage)
 
 
+def test_fewer_tokens_are_read_while_training_but_not_while_looking(tiny: Path, tmp_path: Path) -> None:
+    limited = made(tmp_path / "work", tiny, hyper=replace(HYPER, max_tokens=8))
+    text = "the boat sails north today again late early red"
+    lengths: list[int] = []
+    real = limited.model.preprocess
+
+    def preprocess(texts: list[str], prompt: str | None = None, **more: object) -> dict[str, object]:
+        found = real(texts, prompt=prompt)
+        lengths.append(found["input_ids"].shape[1])
+        return found
+
+    limited.model.preprocess = preprocess
+    limited.encode([[text]], [""])
+    assert lengths.pop() == 11
+    limited.step()
+    assert lengths == [8, 8]
+
+
 def test_the_base_that_is_gone_and_the_missing_card_are_said(tiny: Path, tmp_path: Path) -> None:
     import torch
 
