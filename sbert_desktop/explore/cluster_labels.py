@@ -12,12 +12,11 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sbert_desktop.explore._stop_words import stop_words
 from sbert_desktop.explore.wording import SIGNS
@@ -339,33 +338,3 @@ def _cut(text: str) -> str:
         return text
     end = max(text.rfind(", ", 0, _LONGEST_LABEL), text.rfind(" ", 0, _LONGEST_LABEL) if ", " not in text else -1)
     return text[: end if end > _LONGEST_LABEL // 3 else _LONGEST_LABEL - 1].rstrip(" ,") + "…"
-
-
-def label_themes(
-    labels: NDArray[np.int32],
-    count: int,
-    fetch: Callable[[Sequence[int]], Iterable[tuple[int, str, str]]],
-    titles: Sequence[str],
-    names: Sequence[Sequence[str]],
-    *,
-    per_theme: int = 200,
-    untitled: str = UNTITLED,
-) -> list[ThemeLabel]:
-    """Reads documents of each theme, at most so many, evenly chosen, and names the themes.
-
-    Args:
-        labels: int32 [n], -1 unsorted.
-        count: How many themes.
-        fetch: Gives (document, text, language) of the documents asked for.
-        titles: As in :func:`name_themes`.
-        names: Likewise.
-        per_theme: Documents read of each theme.
-        untitled: Likewise.
-    """
-    table = TermTable(count)
-    for theme in range(count):
-        rows = np.flatnonzero(labels == theme)
-        rows = rows[:: max(1, -(-len(rows) // per_theme))]
-        for _, text, language in fetch(rows.tolist()):
-            table.add(theme, read_terms(text, language))
-    return name_themes(table, titles, names, untitled=untitled)

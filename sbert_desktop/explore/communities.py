@@ -8,8 +8,8 @@ a strictness: none at 0 (that is "assign to nearest"), and moving the slider com
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -205,42 +205,6 @@ def shared_words(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]
     """Gives the keywords of the first theme that the second has too, whatever their case, in the first's order."""
     others = {word.casefold() for word in second}
     return tuple(word for word in first if word.casefold() in others)
-
-
-def regroup(clustering: Clustering, moves: Mapping[int, int], graph: NeighbourGraph, background: float) -> Clustering:
-    """Gives the same themes with some documents moved by hand: those are sure.
-
-    Args:
-        clustering: As found.
-        moves: Document to theme.
-        graph: Of the documents.
-        background: As :func:`background_cosine` gives it.
-
-    Raises:
-        ValueError: There is no such theme.
-    """
-    nearest = clustering.nearest.copy()
-    for row, theme in moves.items():
-        if not 0 <= theme < clustering.count:
-            raise ValueError(f"no theme {theme}")
-        nearest[row] = theme
-    confidence = confidences(graph, nearest, background)
-    outside = clustering.outside.copy()
-    rows = np.fromiter(moves, np.int64, len(moves))
-    confidence[rows], outside[rows] = 1, False
-    return replace(clustering, nearest=nearest, confidence=confidence, outside=outside, tree=None)
-
-
-def merge_themes(clustering: Clustering, themes: Sequence[int]) -> Clustering:
-    """Gives the clustering with some themes joined, at the lowest of their numbers; later ones move up."""
-    chosen = sorted({theme for theme in themes if 0 <= theme < clustering.count})
-    if len(chosen) < 2:
-        return clustering
-    stands = np.arange(clustering.count)
-    stands[chosen] = chosen[0]
-    kept, numbered = np.unique(stands, return_inverse=True)
-    nearest = numbered[clustering.nearest].astype(np.int32)
-    return replace(clustering, nearest=nearest, count=len(kept), tree=None)
 
 
 @dataclass(frozen=True, slots=True)

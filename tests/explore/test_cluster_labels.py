@@ -11,7 +11,6 @@ from sbert_desktop.explore._stop_words import LANGUAGES, stop_words
 from sbert_desktop.explore.cluster_labels import (
     TermTable,
     ThemeLabel,
-    label_themes,
     log_likelihood,
     name_themes,
     read_terms,
@@ -164,21 +163,6 @@ def test_the_log_likelihood_ratio_is_that_of_the_table() -> None:
     assert log_likelihood(5, 10, 50, 100) == pytest.approx(0, abs=1e-9)
     assert log_likelihood(10, 10, 0, 10) == pytest.approx(2 * 20 * np.log(2))
     assert log_likelihood(0, 0, 5, 5) == 0
-
-
-def test_no_more_documents_are_read_than_needed() -> None:
-    labels = np.r_[np.zeros(1000), np.ones(20), np.full(50, -1)].astype(np.int32)
-    asked: list[int] = []
-
-    def fetch(rows: Sequence[int]) -> list[tuple[int, str, str]]:
-        asked.extend(rows)
-        return [(row, FOOTBALL[row % 3] if row < 1000 else COOKING[row % 3], "en") for row in rows]
-
-    made = label_themes(labels, 2, fetch, ["", ""], [[], []], per_theme=100)
-    assert len(asked) <= 120
-    assert max(asked) < 1020
-    assert len({row for row in asked if row < 1000}) == 100
-    assert "Red Harbour" in words(made[0])
 
 
 def test_every_language_has_its_words_and_english_with_them() -> None:

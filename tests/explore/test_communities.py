@@ -13,12 +13,9 @@ from sbert_desktop.explore.communities import (
     ClusterRequest,
     Method,
     assign,
-    background_cosine,
     confidences,
     describe_themes,
     match_themes,
-    merge_themes,
-    regroup,
     shared_words,
     sum_of_themes,
 )
@@ -366,21 +363,6 @@ def test_a_theme_of_other_documents_is_new() -> None:
     assert matched.before.tolist() == [0, -1]
     nothing = match_themes([], np.zeros(0, np.int32), keys, old)
     assert nothing.before.tolist() == [-1]
-
-
-def test_moved_documents_are_sure_and_merged_themes_are_one() -> None:
-    vectors, _ = made(4, 30)
-    found = find_clusters(vectors)
-    graph, background = neighbour_graph(vectors, 15), background_cosine(vectors)
-    row = int(np.flatnonzero(found.nearest == 0)[0])
-    moved = regroup(found, {row: 2}, graph, background)
-    assert moved.labels(1.0)[row] == 2
-    assert found.nearest[row] == 0
-    with pytest.raises(ValueError, match="no theme"):
-        regroup(found, {row: 99}, graph, background)
-    merged = merge_themes(found, [1, 3])
-    assert merged.count == 3
-    np.testing.assert_array_equal(merged.nearest == 1, np.isin(found.nearest, [1, 3]))
 
 
 def test_new_documents_go_to_the_nearest_theme() -> None:
