@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtGui import QCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
@@ -101,7 +102,11 @@ def _plain_theme(qapp: QApplication) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _no_key_held(qapp: QApplication) -> Iterator[None]:
-    """Lets go of Ctrl and Shift: Qt keeps the keys of a test's last click as held for the tests after it."""
+    """Lets go of Ctrl and Shift, and takes the pointer off: Qt keeps both from a test's last click for those after it.
+
+    A window that opens under the pointer has it over its list, and then nothing moves there.
+    """
+    QCursor.setPos(-10_000, -10_000)
     yield
     if QApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
         pad = QWidget()
