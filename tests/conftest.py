@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +57,16 @@ def _no_look_ups() -> Iterator[None]:
     fresh = _look_ups()[before:]
     if fresh:
         pytest.fail("a host was looked up:\n" + "\n".join(fresh), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_ends_this_process() -> Iterator[None]:
+    """Fails the test that leaves a timer behind which would end the whole run, minutes later and without a word."""
+    yield
+    armed = [thread for thread in threading.enumerate() if getattr(thread, "function", None) is os._exit]
+    for timer in armed:
+        timer.cancel()  # type: ignore[attr-defined]
+    assert not armed, "a timer that ends the process is left running"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -56,10 +56,16 @@ class _Held:
         )
 
 
-def make_handler() -> Callable[[dict[str, object], bytes], tuple[Mapping[str, object], bytes]]:
-    """Gives what answers requests: ``begin``, ``piece``, ``find``, ``split``."""
+def make_handler(
+    *, idle_seconds: float | None = _IDLE_SECONDS
+) -> Callable[[dict[str, object], bytes], tuple[Mapping[str, object], bytes]]:
+    """Gives what answers requests: ``begin``, ``piece``, ``find``, ``split``.
+
+    Args:
+        idle_seconds: The process ends when nothing was asked for so long; None in a process that is not the child's own.
+    """
     held: list[_Held] = []
-    idle = _Idle()
+    idle = _Idle(idle_seconds)
 
     def handle(header: dict[str, object], payload: bytes) -> tuple[Mapping[str, object], bytes]:
         with idle.busy():
@@ -84,7 +90,8 @@ def make_handler() -> Callable[[dict[str, object], bytes], tuple[Mapping[str, ob
 class _Idle:
     """Ends the process when nothing was asked for a while: the memory is given back, and the parent starts another."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
         self._timer: threading.Timer | None = None
 
     @contextmanager
@@ -95,9 +102,10 @@ class _Idle:
         try:
             yield
         finally:
-            self._timer = threading.Timer(_IDLE_SECONDS, os._exit, [0])
-            self._timer.daemon = True
-            self._timer.start()
+            if self._seconds is not None:
+                self._timer = threading.Timer(self._seconds, os._exit, [0])
+                self._timer.daemon = True
+                self._timer.start()
 
 
 def _answer(held: _Held, header: dict[str, object], payload: bytes) -> tuple[Mapping[str, object], bytes]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 
@@ -21,7 +24,7 @@ class Here:
     """The child's handler in this process: frames are left out, nothing else."""
 
     def __init__(self) -> None:
-        self.handler = make_handler()
+        self.handler = make_handler(idle_seconds=None)  # or it would end the tests' own process
         self.asked: list[str] = []
 
     def request(self, header, payload=b"", *, timeout=None):
@@ -114,3 +117,19 @@ def test_the_real_child_answers_and_dies_at_once(vectors):
         assert time.monotonic() - began < 5
     finally:
         child.close()
+
+
+def test_a_child_that_nobody_asks_ends_by_itself():
+    code = """
+        import time
+        from sbert_desktop.errors import JobError
+        from sbert_desktop.explore.cluster_child import make_handler
+        handler = make_handler(idle_seconds=0.5)
+        try:
+            handler({"do": "find", "key": "none"}, b"")
+        except JobError:
+            time.sleep(60)
+    """
+    began = time.monotonic()
+    assert subprocess.run([sys.executable, "-c", textwrap.dedent(code)], timeout=50, check=False).returncode == 0
+    assert time.monotonic() - began < 40
