@@ -1,11 +1,11 @@
 """``App``: the commands of the window on lanes; nothing here waits in the caller's thread.
 
-Eleven lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
+Twelve lanes of plain threads: *writer* (alone changes the library), *reader* (search, newest wins),
 *viewer* (previews, opening files: a page that takes seconds must not hold up a search),
 *helper* (state, lists, estimates), *errand* (waits for small changes, which whoever holds the writer
 does between two steps), *study* (what reads for long: the quotations of a draft), *models* (adding
 one), *duplicates* (finding them), *cleaner* (moving them to the trash, and back), *themes* (finding and changing
-them) and *map* (laying it out). See docs/adr/0008-lanes.md.
+them), *map* (laying it out) and *training* (tuning an encoder). See docs/adr/0008-lanes.md.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from sbert_desktop.app.duplicate_commands import DuplicateCommands
 from sbert_desktop.app.live import Live
 from sbert_desktop.app.naming import find_documents
 from sbert_desktop.app.session import Session, sample_folder
+from sbert_desktop.app.training_commands import TrainingCommands
 from sbert_desktop.app.views import (
     CaptionView,
     HitView,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 
 _LANES = (
     "writer", "reader", "viewer", "helper", "errand", "study", "models", "duplicates", "cleaner", "themes", "map",
+    "training",
 )  # fmt: skip
 _TYPING_SECONDS = 1.0
 _SWITCH_SECONDS = 0.001
@@ -69,7 +71,7 @@ _HISTORY_AFTER = 2.0
 _HISTORY_LENGTH = 200
 
 
-class App(DuplicateCommands, AtlasCommands):
+class App(DuplicateCommands, AtlasCommands, TrainingCommands):
     """The program behind the window; fulfils :class:`sbert_desktop.app.interface.Commands`.
 
     Args:
@@ -208,9 +210,7 @@ class App(DuplicateCommands, AtlasCommands):
         """Reads files again."""
         return self._live.check((), retry=paths)
 
-    def ignore(
-        self, paths: Sequence[Path], *, ignored: bool = True, members: Sequence[tuple[Path, str]] = ()
-    ) -> JobId:
+    def ignore(self, paths: Sequence[Path], *, ignored: bool = True, members: Sequence[tuple[Path, str]] = ()) -> JobId:
         """Takes files, or single members, off the list of problems, or puts them back."""
         chosen, parts = tuple(paths), tuple(members)
 
@@ -471,9 +471,7 @@ class App(DuplicateCommands, AtlasCommands):
 
         return self._jobs.submit("errand", "collections", work)
 
-    def preview(
-        self, hit: HitView, *, page: int | None = None, width: int = 704, as_text: bool = False
-    ) -> JobId:
+    def preview(self, hit: HitView, *, page: int | None = None, width: int = 704, as_text: bool = False) -> JobId:
         """Prepares the preview of a hit."""
         self._session.touch()
         return self._jobs.submit(
@@ -614,6 +612,18 @@ class App(DuplicateCommands, AtlasCommands):
             return listed
 
         return self._jobs.submit("helper", "models", work)
+
+    def _change_space(self, kind: str, work: Callable[[JobContext], object]) -> JobId:
+        def change(context: JobContext) -> object:
+            after = self._step_aside()
+            try:
+                return work(context)
+            finally:
+                if not self._session.library.read_only:
+                    for request in after or [indexing.IndexRequest(keep_leaving=True)]:
+                        self._index(request)
+
+        return self._jobs.submit("helper", kind, change)
 
     def remove_model(self, name: str) -> JobId:
         """Removes the files of a model that was added."""

@@ -20,6 +20,7 @@ from sbert_desktop.app.atlas_views import (
     ThemeChange,
 )
 from sbert_desktop.app.duplicate_views import DuplicatesView, GroupView
+from sbert_desktop.app.training_views import PairView, Plan, Task
 from sbert_desktop.app.views import HitView, LeftOutView, ProblemView, SearchView
 from sbert_desktop.cleanup import Copy, DuplicateQuery, Removal
 from sbert_desktop.domain import Event, FolderRules, JobId, Parsed, Query
@@ -103,9 +104,7 @@ class Commands(Protocol):
         """Reads these files again though they look unchanged, with all that they hold (kind ``index``): IndexReport."""
         ...
 
-    def ignore(
-        self, paths: Sequence[Path], *, ignored: bool = True, members: Sequence[tuple[Path, str]] = ()
-    ) -> JobId:
+    def ignore(self, paths: Sequence[Path], *, ignored: bool = True, members: Sequence[tuple[Path, str]] = ()) -> JobId:
         """Takes problems off the list, or puts them back (kind ``problems``): tuple[ProblemView, ...].
 
         ``paths`` are meant with all that they hold; of a pair in ``members`` only that member is meant.
@@ -205,8 +204,14 @@ class Commands(Protocol):
         ...
 
     def change_collection(
-        self, name: str, *, rename: str = "", note: str | None = None, take_out: Sequence[int] = (),
-        delete: bool = False, item_note: tuple[int, str] | None = None
+        self,
+        name: str,
+        *,
+        rename: str = "",
+        note: str | None = None,
+        take_out: Sequence[int] = (),
+        delete: bool = False,
+        item_note: tuple[int, str] | None = None,
     ) -> JobId:
         """Changes a collection (kind ``collections``): tuple[CollectionView, ...]."""
         ...
@@ -333,6 +338,105 @@ class Commands(Protocol):
         """
         ...
 
+    # training --------------------------------------------------------------
+    def pairs(self, task: Task, count: int = 20) -> JobId:
+        """Proposes pairs to judge from the person's own index (kind ``pairs``): tuple[PairView, ...]; newest wins."""
+        ...
+
+    def label(self, pair: PairView, verdict: str) -> JobId:
+        """Keeps a judgement (kind ``labels``): LabelsView. ``verdict`` as in :class:`Task`."""
+        ...
+
+    def unlabel(self, task: Task, ids: Sequence[str]) -> JobId:
+        """Takes judgements back (kind ``labels``): LabelsView."""
+        ...
+
+    def relabel(self, task: Task, label: str, verdict: str) -> JobId:
+        """Changes a judgement that was made (kind ``labels``): LabelsView."""
+        ...
+
+    def labels(self, task: Task) -> JobId:
+        """Lists judgements: labelled here, in search and in duplicates (kind ``labels``): LabelsView."""
+        ...
+
+    def look_at_table(self, path: Path, mapping: Sequence[tuple[str, str]] = (), kind: str = "") -> JobId:
+        """Reads the head of a table of labels (kind ``table``): TableView."""
+        ...
+
+    def import_labels(self, path: Path, kind: str, mapping: Sequence[tuple[str, str]]) -> JobId:
+        """Takes a table's labels in (kind ``import-labels``): tuple[ImportedView, ...], all that were taken in."""
+        ...
+
+    def imported_labels(self) -> JobId:
+        """Lists tables of labels that were taken in (kind ``imported-labels``): tuple[ImportedView, ...]."""
+        ...
+
+    def remove_imported(self, name: str) -> JobId:
+        """Removes a table that was taken in (kind ``imported-labels``): tuple[ImportedView, ...]."""
+        ...
+
+    def export_labels(self, task: Task, target: Path) -> JobId:
+        """Writes judgements as csv (kind ``export``): the path written."""
+        ...
+
+    def check_labels(self, plan: Plan) -> JobId:
+        """Checks what a plan would train on (kind ``check-labels``): CheckView; the newest request wins."""
+        ...
+
+    def train(self, plan: Plan) -> JobId:
+        """Trains and compares (kind ``train``): Partial(TrainingView)..., ComparisonView; pause and cancel as any job.
+
+        Cancelled, closed or killed, it stays as a run that can be resumed.
+        """
+        ...
+
+    def resume_training(self, run: str) -> JobId:
+        """Goes on with a training that was broken off (kind ``train``): as :meth:`train`."""
+        ...
+
+    def trainings(self) -> JobId:
+        """Lists trainings, newest first (kind ``trainings``): tuple[RunView, ...]."""
+        ...
+
+    def keep_training(self, run: str) -> JobId:
+        """Keeps a tuned model among the models without using it (kind ``trainings``): tuple[RunView, ...]."""
+        ...
+
+    def discard_training(self, run: str) -> JobId:
+        """Removes a training and what it made (kind ``trainings``): tuple[RunView, ...]."""
+        ...
+
+    def adopt(self, run: str) -> JobId:
+        """Puts a tuned model to use (kind ``spaces``): tuple[SpaceView, ...]; refused (``not-adopted``) when worse.
+
+        Its space is prepared as kind ``index``; the old one serves until then. A cross-encoder is in use at once.
+        """
+        ...
+
+    def spaces(self) -> JobId:
+        """Lists the spaces of this library (kind ``spaces``): tuple[SpaceView, ...]."""
+        ...
+
+    def use_space(self, fingerprint: str) -> JobId:
+        """Goes back to a kept space, at once (kind ``spaces``): tuple[SpaceView, ...]."""
+        ...
+
+    def remove_space(self, fingerprint: str) -> JobId:
+        """Removes a kept space, or gives up the one being built (kind ``spaces``): tuple[SpaceView, ...]."""
+        ...
+
+    def lab(self, models: Sequence[str], data: str = "judgements", ways: Sequence[str] = ()) -> JobId:
+        """Measures models (kind ``lab``): Progress, Partial(LabView), LabView; the newest request wins.
+
+        ``data``: ``judgements``, or the path of a file that ``evaluate`` reads. ``ways``: ``pooling``, ``dimensions``,
+        ``int8``; none: each model as it is.
+        """
+        ...
+
+    def lab_results(self) -> JobId:
+        """Gives what the lab measured last in this library (kind ``lab-results``): LabView, or None."""
+        ...
+
     # the daily copy -------------------------------------------------------
     def kept_copy(self) -> JobId:
         """Looks for a daily copy that holds more than the library (kind ``kept``): KeptView, or None."""
@@ -364,9 +468,7 @@ class Commands(Protocol):
         """Removes an added model's files (kind ``models``): tuple[ModelView, ...]."""
         ...
 
-    def preview(
-        self, hit: HitView, *, page: int | None = None, width: int = 704, as_text: bool = False
-    ) -> JobId:
+    def preview(self, hit: HitView, *, page: int | None = None, width: int = 704, as_text: bool = False) -> JobId:
         """Prepares the preview of a hit (kind ``preview``): PreviewView; ``page`` turns the page.
 
         ``as_text``: PreviewText, also of what would be drawn as a page.

@@ -96,6 +96,18 @@ class TableView:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedView:
+    """A table of labels that was taken in. ``path``: its copy, to be named in ``Plan.labels``."""
+
+    name: str
+    path: Path
+    kind: str
+    rows: int
+    counts: tuple[tuple[str, int], ...]
+    made: float
+
+
+@dataclass(frozen=True, slots=True)
 class FindingView:
     """One thing that the checks found. ``severity``: ``stops``, ``warns`` or ``tells``."""
 
@@ -199,6 +211,28 @@ class ChangeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SideBySide:
+    """The first hits of one query with the model in use and with the tuned one. Titles, best first."""
+
+    query: str
+    now: tuple[str, ...]
+    tuned: tuple[str, ...]
+    saved: bool
+    """A saved search of the person; else one that was sampled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """How one document would move on the map. Places between 0 and 1, y upwards; both maps are laid over each other."""
+
+    title: str
+    x: float
+    y: float
+    new_x: float
+    new_y: float
+
+
+@dataclass(frozen=True, slots=True)
 class ComparisonView:
     """Base and tuned on the same held-out part, and what would change.
 
@@ -236,6 +270,9 @@ class ComparisonView:
     minutes: float = 0.0
     bytes: int = 0
     other_metrics: tuple[tuple[str, float, float], ...] = ()
+    searches: tuple[SideBySide, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+    kind: str = "encoder"
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ def make_handler(
     """Gives what answers requests: ``begin``, ``piece``, ``find``, ``split``.
 
     Args:
-        idle_seconds: The process ends when nothing was asked for so long; None in a process that is not the child's own.
+        idle_seconds: The process ends when nothing was asked for so long; None where others share the process.
     """
     held: list[_Held] = []
     idle = _Idle(idle_seconds)
