@@ -13,6 +13,7 @@ from sbert_desktop.ui.map.drawing import GREY, Codes, Painter, make_cloud
 
 Rows = NDArray[np.int32]
 Positions = NDArray[np.float32]
+_REACH = 4.0  # in a round cloud 2 % of the points lie 3 times as far from its middle as a quarter does
 
 
 def no_rows() -> Rows:
@@ -143,7 +144,10 @@ def same_points(view: MapView, old: MapView) -> Rows:
 
 
 def theme_tops(view: MapView, colours: ColourView | None) -> dict[int, tuple[float, float]]:
-    """Gives where the upper end of each theme lies, by id: its middle across, above all but 2 % of its points."""
+    """Gives where the upper end of each theme lies, by id: its middle across, above all but 2 % of its points.
+
+    A point far off does not lift it: no higher than four times as far as a quarter of the points reaches.
+    """
     if colours is None or colours.by is not ColourBy.THEME or len(colours.point_groups) != len(view):
         return {}
     order = np.argsort(colours.point_groups, kind="stable")
@@ -152,5 +156,7 @@ def theme_tops(view: MapView, colours: ColourView | None) -> dict[int, tuple[flo
     for at, group in enumerate(colours.groups):
         members = view.positions[order[ends[at] : ends[at + 1]]]
         if group.theme >= 0 and len(members):
-            tops[group.theme] = (float(np.median(members[:, 0])), float(np.quantile(members[:, 1], 0.02)))
+            across = float(np.median(members[:, 0]))
+            end, quarter, middle = np.quantile(members[:, 1], (0.02, 0.25, 0.5))
+            tops[group.theme] = (across, float(max(end, middle - _REACH * (middle - quarter))))
     return tops

@@ -132,11 +132,12 @@ class MapDeeds(QObject):
         if len(shown) == len(view) and not shown.all():  # what is filtered away on the screen is not printed
             points = np.flatnonzero(shown).astype(np.int32)
             view, colours = only(view, points), only_colours(colours, points) if colours is not None else None
-        drawn, dark, labels = view, theme.dark, page.labels_on
+        drawn, dark, labels, lines = view, theme.dark, page.labels_on, page.contours_on
         self._desk.toast("Drawing the picture...")
 
         def work() -> bool:
-            image = render_map(drawn, colours, (size.width(), size.height()), dark=dark, labels=labels, legend=legend)
+            image = render_map(drawn, colours, (size.width(), size.height()), dark=dark, labels=labels, legend=legend,
+                               lines=lines)
             image.setDotsPerMeterX(round(dpi / 0.0254))
             image.setDotsPerMeterY(round(dpi / 0.0254))
             part = target.with_name(f".{target.name}.part")

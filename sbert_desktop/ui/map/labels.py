@@ -23,7 +23,7 @@ HALO: Final = 4.0
 PARTS_FROM: Final = 1.5
 """Zoom from which labels of parts of themes show."""
 
-_WIDEST = 220.0  # logical pixels; longer labels are shortened at the end
+_WIDEST = 320.0  # logical pixels; longer labels are shortened at the end
 _MOST = 40
 _CONSIDERED = 400  # labels of parts looked at: the weightiest
 

@@ -8,19 +8,20 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QLineF, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QImage, QLinearGradient, QPainter, QPen
 from PySide6.QtWidgets import QApplication
 
-from sbert_desktop.app.atlas_views import ColourGroup, ColourView, MapUnit, MapView
+from sbert_desktop.app.atlas_views import ColourGroup, ColourView, Contour, MapUnit, MapView, contours
 from sbert_desktop.domain import display_path
 from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.ui import words
-from sbert_desktop.ui.map.canvas_lens import fitting_lens
+from sbert_desktop.ui.map.canvas_lens import Lens, fitting_lens
 from sbert_desktop.ui.map.canvas_marks import dressed, theme_tops
 from sbert_desktop.ui.map.drawing import (
     Dim,
@@ -81,7 +82,7 @@ def write_png(view: MapView, colours: ColourView, target: Path, size: tuple[int,
 
 
 def render_map(view: MapView, colours: ColourView | None, size: tuple[int, int], *, dark: bool = False,
-               labels: bool = True, legend: bool = True) -> QImage:
+               labels: bool = True, legend: bool = True, lines: bool = False) -> QImage:
     """Gives the whole map as a picture; needs a QGuiApplication (:func:`write_png` sees to that).
 
     Args:
@@ -91,6 +92,7 @@ def render_map(view: MapView, colours: ColourView | None, size: tuple[int, int],
         dark: In dark colours.
         labels: With the names of its themes.
         legend: With what the colours mean and how many there are of each.
+        lines: With contours around where many of them lie.
 
     Raises:
         SbertDesktopError: ``no-fonts`` where no letter can be drawn.
@@ -125,6 +127,8 @@ def render_map(view: MapView, colours: ColourView | None, size: tuple[int, int],
     image.setDevicePixelRatio(ratio)
     paint = QPainter(image)
     paint.setRenderHint(QPainter.RenderHint.Antialiasing)
+    if lines and len(view):
+        _paint_contours(paint, scheme, contours(view.positions), lens, wide, high)
     book.paint(paint, shown_labels, ratio)
     if not box.isEmpty() and colours is not None:
         _paint_legend(paint, scheme, view, colours, rows, box)
@@ -133,6 +137,17 @@ def render_map(view: MapView, colours: ColourView | None, size: tuple[int, int],
     image.setDevicePixelRatio(1.0)
     image.setText("Description", caption(view))
     return image
+
+
+def _paint_contours(paint: QPainter, scheme: Scheme, found: Sequence[Contour], lens: Lens, wide: int,
+                    high: int) -> None:
+    """As :class:`~sbert_desktop.ui.map.canvas_surface.MapSurface` does on the screen."""
+    for line in found:
+        color = scheme.color("text")
+        color.setAlphaF(0.55 - 0.35 * line.share)
+        paint.setPen(QPen(color, 1.0))
+        spots = (line.pieces.reshape(-1, 2) - (lens.x, lens.y)) * lens.scale + (wide / 2, high / 2)
+        paint.drawLines([QLineF(*piece) for piece in spots.reshape(-1, 4).tolist()])
 
 
 def caption(view: MapView) -> str:

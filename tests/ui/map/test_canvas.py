@@ -17,7 +17,7 @@ from sbert_desktop.app.atlas_views import ColourBy, ColourGroup, ColourView, Map
 from sbert_desktop.ui.errands import Errands
 from sbert_desktop.ui.map.canvas import MapCanvas
 from sbert_desktop.ui.map.canvas_lens import FARTHEST, NEAREST, Lens, fitting_lens
-from sbert_desktop.ui.map.canvas_marks import same_points
+from sbert_desktop.ui.map.canvas_marks import same_points, theme_tops
 from sbert_desktop.ui.theme import theme
 
 pytestmark = pytest.mark.gui
@@ -220,6 +220,16 @@ def test_labels_keep_away_from_what_lies_over_the_map_and_from_each_other(canvas
     assert len(rects) > 5
     assert not any(rect.intersects(block) or rect.intersects(QRect(500, 60, 100, 340)) for rect in rects)
     assert not any(a.intersects(b) for at, a in enumerate(rects) for b in rects[:at])
+
+
+def test_the_label_of_a_theme_stands_over_its_points_not_over_one_far_off():
+    rng = np.random.default_rng(4)
+    near = rng.normal(size=(12, 2)).astype(np.float32) * 0.1
+    spots = np.vstack([near, np.float32([[0.1, -9.0]])])
+    groups = (ColourGroup("Soil", 13, 0, 0),)
+    by_theme = ColourView(ColourBy.THEME, np.zeros(13, np.int32), groups, None, "", "", np.full(13, np.nan))
+    (_, top), = theme_tops(a_map(spots), by_theme).values()
+    assert -0.6 < top <= near[:, 1].min() + 0.1
 
 
 def test_labels_of_parts_come_with_zoom(canvas):

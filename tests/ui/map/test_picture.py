@@ -46,6 +46,8 @@ def test_a_picture_has_points_labels_and_legend(qapp, dark):
     assert (full != bare).sum() > 50  # the labels really show
     assert (bare != none).sum() > 500
     assert ((full[0, 0] & 255) < 128) == dark
+    lined = pixels(render_map(view, colours, (900, 600), dark=dark, lines=True))
+    assert 200 < (full != lined).sum() < 30_000  # the contours show, and are no more than lines
 
 
 def test_the_line_below_says_how_much_it_shows_and_how_far_it_can_be_trusted():
