@@ -234,6 +234,8 @@ class Desk:
             if data != self._data:
                 self._data, self._themes = data, states.unpack(data)
                 self._only_here = states.is_newer(data)
+                if data and self._themes is None and not self._only_here:
+                    session.notice("The kept clusters were damaged and are found anew; their names and pins are gone.")
                 self.undo.clear()
                 self.redo.clear()
             return self._themes
@@ -263,6 +265,9 @@ class Desk:
                         raise
                     # a library that is only busy is written at the next change
                     self._only_here = session.library.read_only
+                    if not self._only_here:
+                        why = error.message if isinstance(error, LibraryError) else str(error)
+                        session.notice(f"The clusters are shown, but not kept yet: {why}")
                 else:
                     self._data = data
             self._themes = themes

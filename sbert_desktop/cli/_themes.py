@@ -68,6 +68,9 @@ def _find(opened: Session, options: argparse.Namespace, context: JobContext) -> 
 def _request(options: argparse.Namespace) -> ClusterRequest | None:
     if options.method is None and options.count is None and options.detail is None and not options.seed:
         return None
+    if options.count is not None and options.method in ("hdbscan", "threshold"):
+        raise UsageError("no-count", f"{options.method} finds how many there are by itself.",
+                         "Leave --count out, or take --method kmeans or communities.")
     return ClusterRequest(
         Method(options.method or Method.AUTO.value), options.count, options.detail or 0.0, options.seed
     )  # fmt: skip

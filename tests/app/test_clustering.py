@@ -368,6 +368,8 @@ def test_damaged_themes_are_found_anew(session, shelf):
     shelf.fill()
     session.library.arrange(NAME, b"damaged")
     assert len(run(session).themes) == 4
+    assert any("damaged" in line for line in session.notices())
+    assert len(run(session).themes) == 4
 
 
 def test_a_library_that_cannot_be_written_still_shows_themes(session, shelf, monkeypatch):
@@ -383,6 +385,23 @@ def test_a_library_that_cannot_be_written_still_shows_themes(session, shelf, mon
     view = run(session)
     assert len(view.themes) == 4
     assert [one.id for one in run(session).themes] == [one.id for one in view.themes]
+
+
+def test_on_a_full_disk_themes_are_shown_kept_later_and_that_is_said(session, shelf, monkeypatch):
+    from sbert_desktop.errors import LibraryError
+
+    shelf.fill()
+
+    def full(name: str, data: bytes, **more) -> None:
+        raise LibraryError("disk-full", "The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session.library, "arrange", full)
+        assert len(run(session).themes) == 4
+    assert any("not kept yet: The disk is full." in line for line in session.notices())
+    assert session.library.arrangement(NAME) is None
+    change(session, ThemeDeed.RENAME, run(session).themes[0].id, name="Soil")
+    assert session.library.arrangement(NAME)
 
 
 def test_reports_are_whole_and_harmless(session, shelf, tmp_path):

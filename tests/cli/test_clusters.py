@@ -176,3 +176,9 @@ def test_a_missing_column_is_named_with_those_there_are(run, tmp_path):
     file.write_text("text,label\n")
     assert "has no rows" in run("evaluate", "clustering", file)[2]
     assert "There is no file" in run("evaluate", "clustering", tmp_path / "none.csv")[2]
+
+
+def test_a_count_for_a_method_that_finds_its_own_is_said(library):
+    status, _, errors = library("clusters", "--method", "hdbscan", "--count", "3")
+    assert status == 1
+    assert "--count" in str(errors)
