@@ -1,0 +1,1 @@
+"""The Train page: judging pairs, checking them, training, comparing and adopting."""
