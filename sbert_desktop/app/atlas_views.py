@@ -79,7 +79,8 @@ class DocumentRow:
 
     ``fit``: cosine to its theme's direction, -1 to 1. ``confidence``: 0-1, how sure it is of its theme. ``theme``: id
     of the nearest theme, :data:`UNSORTED` without any; ``sorted_in``: it counts as one of that theme. ``copies``:
-    places where the same content lies. ``passage``: its first passage, 0 without any.
+    places where the same content lies. ``passage``: its first passage, 0 without any; on a map of passages the one
+    meant, with ``start`` and ``end`` in the document's text and ``page``.
     """
 
     content: int
@@ -97,6 +98,9 @@ class DocumentRow:
     by_hand: bool = False
     copies: int = 1
     passage: int = 0
+    start: int = 0
+    end: int = 0
+    page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

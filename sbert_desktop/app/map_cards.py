@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sbert_desktop.app.atlas_views import UNSORTED, DocumentRow, MapCard, MapView
+from sbert_desktop.app.atlas_views import UNSORTED, DocumentRow, MapCard, MapUnit, MapView
 from sbert_desktop.app.map_names import grouping_of
 from sbert_desktop.domain import ContentId, Location, PassageId, PassageRecord
 from sbert_desktop.errors import LibraryError
@@ -40,7 +41,10 @@ def map_card(session: Session, view: MapView, point: int) -> MapCard:
             continue
         theme, label = _theme_of(session, content)
         text = " ".join(record.text[: 2 * _TEXT].split())[:_TEXT]
-        return MapCard(point, _row(session, record, theme), text, label, len(members) - 1)
+        row = _row(session, record, theme)
+        if view.request.unit is MapUnit.PASSAGES:
+            row = replace(row, start=record.start, end=record.end, page=record.location.page)
+        return MapCard(point, row, text, label, len(members) - 1)
     raise LibraryError("content-gone", "This document is no longer in the library.", "Open the map again.")
 
 

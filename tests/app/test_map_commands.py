@@ -69,3 +69,7 @@ def test_passages_are_mapped_beside_documents(app, inbox):
     passages = inbox.result(app.map(MapRequest(MapUnit.PASSAGES)))
     assert int(passages.counts.sum()) >= int(documents.counts.sum())
     assert passages.request.unit is MapUnit.PASSAGES
+    last = len(passages) - 1
+    row = inbox.result(app.map_card(passages, last)).document
+    assert row.end > row.start, "the preview opens at the passage, not at the beginning"
+    assert row.passage == int(passages.passages[int(passages.starts[last])])
