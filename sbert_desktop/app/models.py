@@ -136,22 +136,26 @@ def multilingual(session: Session) -> tuple[str, ...]:
 
 
 def _view(session: Session, folder: Path, *, bundled: bool, verify: bool) -> ModelView:
+    from sbert_desktop.encoder.cards import read_card
     from sbert_desktop.encoder.models import fingerprint, name_of
     from sbert_desktop.encoder.store import verify as check
 
     stamp = _stamp(folder)
     name = name_of(folder)
     facts = _describe(folder, stamp)
+    card = read_card(folder)
     problems = check(folder) if verify else []
     note = (_GOOD if bundled else _SEALED) if verify else ""
     if isinstance(facts, EncoderError):
         return ModelView(name, folder, 0, 0, "", "", _in_use(session, name, "encoder", bundled=bundled),
-                         size=stamp.size, state="refused", note=" ".join(problems) or facts.message, bundled=bundled)
+                         size=stamp.size, state="refused", note=" ".join(problems) or facts.message, bundled=bundled,
+                         licence=card.licence, base=card.base, source=card.source, added=card.added)
     active = _in_use(session, name, facts.kind, bundled=bundled)
     view = ModelView(
         name=name, path=folder, dimension=facts.dimension, max_tokens=facts.max_tokens, pooling=facts.pooling,
         sha256=facts.weights_sha256, active=active, fingerprint=fingerprint(facts), size=stamp.size,
-        note=note, languages=facts.languages, kind=facts.kind, bundled=bundled,
+        note=note, languages=facts.languages, kind=facts.kind, bundled=bundled, licence=card.licence,
+        prompts=tuple(sorted(facts.prompts.items())), base=card.base, source=card.source, added=card.added,
     )
     if problems:
         return replace(view, state="refused", note=" ".join(problems))

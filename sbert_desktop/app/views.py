@@ -220,7 +220,12 @@ class ChangeView:
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
-    """One model. ``state``: ``ready``, ``preparing``, ``missing``, ``refused``; ``note`` says why."""
+    """One model. ``state``: ``ready``, ``preparing``, ``missing``, ``refused``; ``note`` says why.
+
+    ``prompts``: (``query`` or ``document``, what is put before such a text). ``licence`` as the hub calls it. ``base``:
+    the model that this program tuned it from. ``source``: the folder or the name on the hub that it was added from;
+    ``added``: when, seconds, 0 not known.
+    """
 
     name: str
     path: Path
@@ -236,6 +241,11 @@ class ModelView:
     languages: tuple[str, ...] = ()
     kind: str = "encoder"  # or "cross-encoder"
     bundled: bool = False
+    licence: str = ""
+    prompts: tuple[tuple[str, str], ...] = ()
+    base: str = ""
+    source: str = ""
+    added: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,11 +280,14 @@ def check_model(facts: ModelFacts) -> None:
         raise EncoderError("model-refused", " ".join(problems[:3]), REPLACE, detail="\n".join(problems))
 
 
-def seal(path: Path) -> None:
-    """Records the sha256 of every file of a model that the person added, in ``sbert-desktop.json``."""
+def seal(path: Path, source: str = "") -> None:
+    """Records the sha256 of every file of a model that the person added, in ``sbert-desktop.json``.
+
+    ``source``: the folder or the name on the hub that it came from, so that it can be got again.
+    """
     names = sorted(entry.relative_to(path).as_posix() for entry in path.rglob("*") if entry.is_file())
     pins = {name: sha256(path / name) for name in names if name != _SEAL}
-    (path / _SEAL).write_text(json.dumps({"sha256": pins}, indent=1), "utf-8")
+    (path / _SEAL).write_text(json.dumps({"source": source, "sha256": pins}, indent=1), "utf-8")
 
 
 def fingerprint(facts: ModelFacts, *, prompt: str = "") -> str:

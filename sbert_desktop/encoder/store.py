@@ -120,7 +120,7 @@ def add_model(source: str, launch: Launch, context: JobContext, *, hub: bool | N
         context.progress("Checking the model", 0, None)
         facts = describe(work)
         check_model(facts)
-        seal(work)
+        seal(work, str(folder.resolve()) if local else source)
         context.check()
         try:
             os.rename(work, target)

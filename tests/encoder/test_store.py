@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from sbert_desktop import paths
 from sbert_desktop.encoder import models, store
+from sbert_desktop.encoder.cards import ModelCard, read_card
 from sbert_desktop.errors import Cancelled, EncoderError
 from sbert_desktop.jobs import spawn_child
 
@@ -349,3 +351,18 @@ def test_another_model_of_the_same_name_gets_a_number_and_the_same_one_is_told(
             store.add_model(str(place), no_launch, Job())
         assert caught.value.code == "model-exists"
     assert sorted(left_of(home)) == sorted(names)
+
+
+def test_the_card_tells_licence_source_and_what_a_tuned_model_was_made_from(
+    small: Path, no_launch, home: Path) -> None:
+    (small / "README.md").write_text(
+        "---\nlanguage: en\nlicense: apache-2.0\n---\n\n# home-1\n\nTuned on one person's own judgements with SBERT "
+        "Desktop.\n\n| | |\n|---|---|\n| Base | all-MiniLM-L6-v2 |\n", "utf-8")
+    before = time.time() - 1
+    card = read_card(store.add_model(str(small), no_launch, Job()).path)
+    assert (card.licence, card.base) == ("apache-2.0", "all-MiniLM-L6-v2")
+    assert card.source == str(small.resolve())
+    assert card.added > before
+    (small / "README.md").write_text("---\nlicense:\n- mit\nbase_model: x\n---\n| Base | x |\n", "utf-8")
+    assert read_card(small) == ModelCard("mit")
+    assert read_card(small / "nowhere") == ModelCard()
