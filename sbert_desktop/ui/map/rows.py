@@ -44,8 +44,8 @@ def place_words(row: DocumentRow) -> str:
 
 def document_of(row: DocumentRow) -> DocumentView:
     """Gives a row as what can be opened and shown; its one hit is the passage meant, else its first one."""
-    hit = HitView(row.passage, row.content, row.path, "", row.start, row.end, row.page, "", 0.0, ScoreKind.FUSED, None, None, None, None,
-                  None, (), member=row.member)
+    hit = HitView(row.passage, row.content, row.path, "", row.start, row.end, row.page, "", 0.0,
+                  ScoreKind.FUSED, None, None, None, None, None, (), member=row.member)
     return DocumentView(row.content, row.path, (row.path,), row.title or row.path.name, row.format, row.date or 0.0, 0,
                         row.language, 1.0, (hit,), 0, "current", row.member)
 
