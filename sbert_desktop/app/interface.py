@@ -20,7 +20,7 @@ from sbert_desktop.app.atlas_views import (
     ThemeChange,
 )
 from sbert_desktop.app.duplicate_views import DuplicatesView, GroupView
-from sbert_desktop.app.training_views import PairView, Plan, Task
+from sbert_desktop.app.training_views import LabView, PairView, Plan, Task
 from sbert_desktop.app.views import HitView, LeftOutView, ProblemView, SearchView
 from sbert_desktop.cleanup import Copy, DuplicateQuery, Removal
 from sbert_desktop.domain import Event, FolderRules, JobId, Parsed, Query
@@ -437,6 +437,17 @@ class Commands(Protocol):
         """Gives what the lab measured last in this library (kind ``lab-results``): LabView, or None."""
         ...
 
+    def export_lab(self, view: LabView, target: Path) -> JobId:
+        """Writes the lab's table as csv (kind ``export``): the path written."""
+        ...
+
+    def unread_languages(self) -> JobId:
+        """Counts documents in languages that the model in use does not know (kind ``unread-languages``).
+
+        tuple[UnreadLanguage, ...], most documents first; empty when it knows all, or says nothing of languages.
+        """
+        ...
+
     # the daily copy -------------------------------------------------------
     def kept_copy(self) -> JobId:
         """Looks for a daily copy that holds more than the library (kind ``kept``): KeptView, or None."""
@@ -456,8 +467,11 @@ class Commands(Protocol):
         ...
 
     # models: changing them -------------------------------------------------
-    def add_model(self, source: str) -> JobId:
-        """Adds a model from a folder, or, after the person's click, from the hub (kind ``models``)."""
+    def add_model(self, source: str, *, again: bool = False) -> JobId:
+        """Adds a model from a folder, or, after the person's click, from the hub (kind ``models``).
+
+        What was broken off goes on where it stopped. ``again``: takes the place of the one that is there.
+        """
         ...
 
     def use_model(self, name: str) -> JobId:

@@ -10,7 +10,7 @@ from sbert_desktop.domain import JobContext, JobId
 
 if TYPE_CHECKING:
     from sbert_desktop.app.session import Session
-    from sbert_desktop.app.training_views import PairView, Plan, Task
+    from sbert_desktop.app.training_views import LabView, PairView, Plan, Task
     from sbert_desktop.jobs import Jobs
 
 
@@ -255,3 +255,23 @@ class TrainingCommands:
             return last_results(self._session)
 
         return self._jobs.submit("viewer", "lab-results", work, key="lab-results")
+
+    def export_lab(self, view: LabView, target: Path) -> JobId:
+        """Writes the lab's table."""
+
+        def work(context: JobContext) -> object:
+            from sbert_desktop.app.lab_export import export_lab
+
+            return export_lab(view, target)
+
+        return self._jobs.submit("helper", "export", work)
+
+    def unread_languages(self) -> JobId:
+        """Counts documents in languages that the model in use does not know."""
+
+        def work(context: JobContext) -> object:
+            from sbert_desktop.app.lab_languages import unknown_languages
+
+            return unknown_languages(self._session)
+
+        return self._jobs.submit("viewer", "unread-languages", work, key="unread-languages")
