@@ -60,6 +60,7 @@ from tests.ui.fake_duplicates import FakeDuplicates
 from tests.ui.fake_kept import MODEL, FakeKept
 from tests.ui.fake_map import FakeMap
 from tests.ui.fake_search import FakeSearch
+from tests.ui.fake_training import FakeTraining
 
 HOME = Path.home()
 NOW = 1_700_000_000.0
@@ -272,7 +273,7 @@ def kinds_of_documents() -> tuple[DocumentView, ...]:
     return tuple(out)
 
 
-class FakeApp(FakeMap, FakeClusters, FakeKept, FakeSearch, FakeDuplicates):
+class FakeApp(FakeTraining, FakeMap, FakeClusters, FakeKept, FakeSearch, FakeDuplicates):
     """Commands with canned answers; every answer comes from the fake's own thread."""
 
     def __init__(self, settings: Settings, *, state: str = "full", delay: float = 0.0) -> None:
@@ -305,6 +306,7 @@ class FakeApp(FakeMap, FakeClusters, FakeKept, FakeSearch, FakeDuplicates):
         self.judge_nothing_yet()
         self.find_nothing_yet()
         self.sort_nothing_yet()
+        self.train_nothing_yet()
         self._hidden: dict[Path, FolderView] = {}
         self._history = ["when do I get my deposit back", "tyre sizes of the scooter"]
         self._numbers = itertools.count(1)
@@ -489,6 +491,8 @@ class FakeApp(FakeMap, FakeClusters, FakeKept, FakeSearch, FakeDuplicates):
             self.let_go(Outcome.CANCELLED)
         elif job.startswith("clean-up-held"):
             self.let_go()
+        elif job.startswith("train-held"):
+            self.let_training_go(Outcome.CANCELLED)
 
     def remove_folder(self, folder: Path) -> JobId:
         self.calls.append(("remove_folder", folder))
