@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ENCODE_CHARS_WINDOW = 24_000
 _ENCODE_CHARS_CONSOLE = 160_000
 _WORDS_ONLY_TOKENS = 254
-_WORDS_ONLY = EncoderInfo("words-only", "words only", 1, 256, "none", "none", "none", "none")
+WORDS_ONLY = EncoderInfo("words-only", "words only", 1, 256, "none", "none", "none", "none")
 """Stands for the encoder while there is no model: its space never gets a vector."""
 
 
@@ -47,7 +47,7 @@ def cutter_of(session: Session, encoder: Encoder | None) -> Cutter:
         return Cutter(encoder.info, encoder.tokenizer, session.rules(encoder))
     from sbert_desktop.encoder.hashing import HashingEncoder
 
-    return Cutter(_WORDS_ONLY, HashingEncoder().tokenizer, SplitRules(max_tokens=_WORDS_ONLY_TOKENS))
+    return Cutter(WORDS_ONLY, HashingEncoder().tokenizer, SplitRules(max_tokens=_WORDS_ONLY_TOKENS))
 
 
 def cutter_in_force(session: Session) -> Cutter:
@@ -114,7 +114,7 @@ class Embedding:
         except EncoderError as error:
             self._report.tally.notice(f"{error.message} Only words can be searched until there is a model.")
             active = self._library.active_space()
-            if unread or (active is not None and active.fingerprint == _WORDS_ONLY.fingerprint):
+            if unread or (active is not None and active.fingerprint == WORDS_ONLY.fingerprint):
                 self._cut_with(cutter_of(self._session, None))
             return
         self._use(encoder)

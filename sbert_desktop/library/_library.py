@@ -39,6 +39,7 @@ from sbert_desktop.library import (
     _schema,
     _shelf,
     _snapshot,
+    _spaces,
     _text,
     _vectors,
     _words,
@@ -345,6 +346,11 @@ class Library(Keeping):
                 " JOIN segmentation s ON s.id=x.segmentation ORDER BY x.id"
             ).fetchall()
         return tuple(SpaceRecord(*row) for row in rows)
+
+    def measured_spaces(self) -> tuple[SpaceRecord, ...]:
+        """Lists all spaces with what they hold and their size on the disk."""
+        with self._reading() as connection:
+            return _spaces.measure(self.path, connection)
 
     def pending_count(self, fingerprint: str | None = None) -> tuple[int, int, int]:
         """Gives documents, passages and characters that still need vectors in a space (None or "": the active one)."""

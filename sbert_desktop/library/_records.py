@@ -137,13 +137,20 @@ class PendingDocument:
 
 @dataclass(frozen=True, slots=True)
 class SpaceRecord:
-    """One space: the vectors of one encoder fingerprint over one segmentation."""
+    """One space: the vectors of one encoder fingerprint over one segmentation.
+
+    ``state``: ``active``; ``inactive`` (was active once); ``part`` (never was: being prepared, or given up).
+    ``passages`` (with a vector), ``of`` (meant to have one) and ``bytes``: :meth:`Library.measured_spaces` fills them in.
+    """
 
     fingerprint: str
     dimension: int
     state: str
     name: str
     segmentation: str
+    passages: int = 0
+    of: int = 0
+    bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
