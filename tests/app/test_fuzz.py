@@ -106,7 +106,7 @@ def _members(session):
 
 @pytest.mark.timeout(300)
 def test_damaged_files_end_indexed_or_listed(shared_data, tmp_path, settings, monkeypatch):
-    fuzz(shared_data, tmp_path, settings, monkeypatch, 240, seed=31)
+    fuzz(shared_data, tmp_path, settings, monkeypatch, 140, seed=31)
 
 
 @pytest.mark.slow

@@ -113,7 +113,7 @@ def _clean(session: Session, root: Path, trash: FolderTrash, rng: random.Random,
 @pytest.mark.parametrize("start", [0, pytest.param(1000, marks=pytest.mark.slow)])
 def test_ticking_all_that_can_be_ticked_takes_no_last_copy(tmp_path, settings, monkeypatch, start):
     monkeypatch.setattr("sbert_desktop.library._cleanups.os.fsync", lambda handle: None)
-    for seed in range(start, start + (8 if start == 0 else 200)):
+    for seed in range(start, start + (5 if start == 0 else 200)):
         rng = random.Random(seed)
         place = tmp_path / str(seed)
         root = place / "docs"
