@@ -394,6 +394,14 @@ class Commands(Protocol):
         """Goes on with a training that was broken off (kind ``train``): as :meth:`train`."""
         ...
 
+    def pause_training(self) -> None:
+        """Lets the training under way stand still at the next step; its phase becomes ``Paused``."""
+        ...
+
+    def continue_training(self) -> None:
+        """Lets it go on after a pause."""
+        ...
+
     def trainings(self) -> JobId:
         """Lists trainings, newest first (kind ``trainings``): tuple[RunView, ...]."""
         ...

@@ -161,6 +161,14 @@ class TrainingCommands:
 
         return self._jobs.submit("training", "train", work)
 
+    def pause_training(self) -> None:
+        """Pauses the training under way."""
+        self._jobs.pause("training")
+
+    def continue_training(self) -> None:
+        """Goes on with it."""
+        self._jobs.resume("training")
+
     def trainings(self) -> JobId:
         """Lists trainings."""
 

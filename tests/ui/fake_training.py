@@ -364,6 +364,12 @@ class FakeTraining:
                          *self.runs[1:])
             self.say([Finished(job, outcome, self.comparison if done else None)])
 
+    def pause_training(self) -> None:
+        self.calls.append(("pause_training",))
+
+    def continue_training(self) -> None:
+        self.calls.append(("continue_training",))
+
     def trainings(self) -> JobId:
         self.calls.append(("trainings",))
         return self._job("trainings", self.runs)
