@@ -25,6 +25,7 @@ from sbert_desktop.library._records import (
     ProblemRecord,
     SavedRecord,
     SpaceRecord,
+    WantedSpace,
 )
 from sbert_desktop.library._writer import Writer
 
@@ -48,6 +49,7 @@ __all__ = [
     "ProblemRecord",
     "SavedRecord",
     "SpaceRecord",
+    "WantedSpace",
     "Writer",
     "kept_copies",
     "open_library",

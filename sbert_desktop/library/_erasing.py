@@ -112,8 +112,8 @@ def remove_files_of(writer: Writer, connection: sqlite3.Connection, folder: Fold
     return int(documents), int(passages)
 
 
-def zero_dead_rows(library: Path, connection: sqlite3.Connection, active: Space | None) -> None:
-    """Overwrites the places of removed vectors; after the commit that removed them."""
+def zero_dead_rows(library: Path, connection: sqlite3.Connection, spaces: Sequence[Space]) -> None:
+    """Overwrites the places of removed vectors; after the commit that removed them. ``spaces``: those that are open."""
     rows = connection.execute(
         "SELECT d.space, d.row, x.fingerprint, x.generation, x.dimension, x.rows FROM dead_row d"
         " JOIN space x ON x.id=d.space ORDER BY d.space, d.row"
@@ -123,14 +123,14 @@ def zero_dead_rows(library: Path, connection: sqlite3.Connection, active: Space 
     for space in dict.fromkeys(row[0] for row in rows):
         mine = [row for row in rows if row[0] == space]
         _, _, fingerprint, generation, dimension, committed = mine[0]
-        own = active is not None and active.row.id == space
+        own = next((one for one in spaces if one.row.id == space), None)
         path = _vectors.vectors_path(library, fingerprint, generation)
-        file = active.file if active is not None and own else _vectors.VectorFile(path, dimension, committed)
+        file = own.file if own is not None else _vectors.VectorFile(path, dimension, committed)
         try:
             file.erase(row[1] for row in mine)
             file.sync()
         finally:
-            if not own:
+            if own is None:
                 file.close()
     # One transaction: each statement of its own would wait for the disk.
     connection.execute("BEGIN IMMEDIATE")
@@ -200,11 +200,11 @@ def leave_no_trace(library: Path, connection: sqlite3.Connection, *, words: bool
     for backup in _schema.backups(library):
         discard(backup)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    if _give_back(library, connection):
+    if give_back(library, connection):
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _give_back(library: Path, connection: sqlite3.Connection) -> bool:
+def give_back(library: Path, connection: sqlite3.Connection) -> bool:
     """Gives empty pages of the catalog back to the disk when they are many; they hold zeros already."""
 
     def pragma(name: str) -> int:

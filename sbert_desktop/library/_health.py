@@ -52,7 +52,7 @@ def recover(library: Path, connection: sqlite3.Connection, notice: Callable[[str
             _drop_missing_rows(connection, space, available)
             notice(SHORT_VECTORS)
         _check_index(library, connection, space, notice)
-    _erasing.zero_dead_rows(library, connection, None)
+    _erasing.zero_dead_rows(library, connection, ())
     _remove_leftovers(library, connection, spaces)
 
 

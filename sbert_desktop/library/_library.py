@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,7 @@ from sbert_desktop.library import (
     _health,
     _history,
     _hnsw,
+    _kept,
     _known,
     _layouts,
     _listing,
@@ -56,6 +58,7 @@ from sbert_desktop.library._records import (
     KnownFile,
     ProblemRecord,
     SpaceRecord,
+    WantedSpace,
 )
 from sbert_desktop.library._writer import Writer
 
@@ -351,6 +354,22 @@ class Library(Keeping):
         """Lists all spaces with what they hold and their size on the disk."""
         with self._reading() as connection:
             return _spaces.measure(self.path, connection)
+
+    def wanted_space(self) -> WantedSpace | None:
+        """Gives the space that is to be prepared and then to take the active one's place, or None."""
+        with self._reading() as connection:
+            return _spaces.wanted(connection)
+
+    def want_space(self, space: WantedSpace | None) -> None:
+        """Says which space is to be prepared; None: none, and what was made of it stays. Needs no writer's lock."""
+        if self.read_only:
+            raise _disk.read_only(self.path)
+        with self._kept_lock, _disk.known_errors(self.path), _kept.writing(self.path) as connection:
+            _spaces.want(connection, space)
+
+    def room(self) -> int:
+        """Gives the bytes that may still be written: what is free beyond the least that has to stay so."""
+        return shutil.disk_usage(self.path).free - _disk.minimum_free(self.path)
 
     def pending_count(self, fingerprint: str | None = None) -> tuple[int, int, int]:
         """Gives documents, passages and characters that still need vectors in a space (None or "": the active one)."""

@@ -140,7 +140,7 @@ class SpaceRecord:
     """One space: the vectors of one encoder fingerprint over one segmentation.
 
     ``state``: ``active``; ``inactive`` (was active once); ``part`` (never was: being prepared, or given up).
-    ``passages`` (with a vector), ``of`` (meant to have one) and ``bytes``: :meth:`Library.measured_spaces` fills them in.
+    ``passages`` (with a vector), ``of`` (meant to have one), ``bytes``: :meth:`Library.measured_spaces` fills them in.
     """
 
     fingerprint: str
@@ -151,6 +151,17 @@ class SpaceRecord:
     passages: int = 0
     of: int = 0
     bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WantedSpace:
+    """The space that is to be prepared beside the active one, and to take its place when it is complete.
+
+    ``model`` as the settings name it (``""``: the bundled one).
+    """
+
+    model: str
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)

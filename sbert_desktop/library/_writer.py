@@ -45,6 +45,7 @@ from sbert_desktop.library import (
     _reading,
     _schema,
     _shelf,
+    _spaces,
     _text,
     _units,
     _words,
@@ -77,7 +78,9 @@ class Writer:
         self._making_room = False
         self._grown = False  # since the last commit
         self._keep_words = False  # erased passages stay in the keyword tables, which are made anew at the end
-        self._space: Space | None = None
+        self._space: Space | None = None  # the active one
+        self._beside: Space | None = None  # the one that is being prepared
+        self._prepared = ""  # its fingerprint, where that was said
         self._connection = _schema.connect(self._folder, mode="rw")
         self._files = Files(self._connection, self._changes, self._forget, library.extractor_version)
         try:
@@ -280,16 +283,16 @@ class Writer:
             self._freshen(content, file)
             return content
 
-    def put_passages(self, content: ContentId, passages: Sequence[Passage]) -> None:
-        """Puts the passages of a known text for the active segmentation, replacing any there."""
+    def put_passages(self, content: ContentId, passages: Sequence[Passage], fingerprint: str = "") -> None:
+        """Puts the passages of a known text for the segmentation of a space ("": the active), replacing any there."""
         with self._change():
             text = _text.read_record(self._connection, content)
             if text is None:
                 return
-            space = self._require_space()
-            removed = _erasing.erase_passages(self._connection, [content], space.row.segmentation)
-            self._note_dead(removed)
-            self._insert_passages(content, text, passages)
+            segmentation = self._open(fingerprint).row.segmentation
+            removed = _erasing.erase_passages(self._connection, [content], segmentation)
+            self._note_dead(removed, segmentation)
+            self._insert_passages(content, text, passages, segmentation)
 
     def move(self, file_id: FileId, file: SourceFile, folder: FolderId) -> None:
         """Gives a known file another path (same content); what stood at that path is replaced.
@@ -326,52 +329,86 @@ class Writer:
 
     def use_space(self, info: EncoderInfo, tokenizer_key: str, rules: SplitRules) -> None:
         """Makes the space of an encoder the active one, with its segmentation, making both if new."""
-        key = f"{tokenizer_key}|{info.max_tokens}|{rules.key()}"
         with self._change():
-            known = self._connection.execute("SELECT id FROM segmentation WHERE key=?", (key,)).fetchone()
-            if known is None:
-                cursor = self._connection.execute(
-                    "INSERT INTO segmentation(key, tokenizer, max_tokens, rules) VALUES(?,?,?,?)",
-                    (key, tokenizer_key, info.max_tokens, rules.key()),
-                )
-                segmentation = int(cursor.lastrowid or 0)
-                _words.create(self._connection, segmentation)
-                _units.create(self._connection, segmentation)
-            else:
-                segmentation = known[0]
-            row = self._connection.execute(
-                "SELECT id, segmentation, dimension, state FROM space WHERE fingerprint=?", (info.fingerprint,)
-            ).fetchone()
-            if row is not None and row[1:] == (segmentation, info.dimension, "active"):
+            space = _spaces.make(self._folder, self._connection, info, tokenizer_key, rules)
+            if self._space is not None and self._space.row.id == space:
                 return
-            if row is not None and row[1:3] != (segmentation, info.dimension):
-                self._drop_space(row[0])
-                row = None
-            self._connection.execute("UPDATE space SET state='inactive' WHERE state='active'")
-            if row is None:
-                cursor = self._connection.execute(
-                    "INSERT INTO space(fingerprint, segmentation, dimension, name, state, generation, rows)"
-                    " VALUES(?,?,?,?,'active',?,0)",
-                    (
-                        info.fingerprint,
-                        segmentation,
-                        info.dimension,
-                        info.name,
-                        self._fresh_generation(info.fingerprint),
-                    ),
-                )
-                space = int(cursor.lastrowid or 0)
-            else:
-                space = row[0]
-                self._connection.execute("UPDATE space SET state='active' WHERE id=?", (space,))
-            _health.fill_todo(self._connection, space)
-            self._changes.add((Change.SPACE, space))
+            self._make_active(space, info.fingerprint)
         self.commit()
         self._load_space()
 
-    def resegment_needed(self) -> list[ContentId]:
-        """Lists contents with a stored text but without passages in the active segmentation."""
-        space = self._require_space()
+    def prepare_space(self, info: EncoderInfo, tokenizer_key: str, rules: SplitRules) -> None:
+        """Makes the space of an encoder beside the active one, or goes on with it: name it to get and put its passages.
+
+        From now on what is put into the library waits for it too, where both are cut alike; else see
+        :meth:`resegment_needed`.
+        """
+        with self._change():
+            space = _spaces.make(self._folder, self._connection, info, tokenizer_key, rules)
+            _health.fill_todo(self._connection, space)
+        self._prepared = info.fingerprint
+        self.commit()
+        self._load_space()
+
+    def activate(self, fingerprint: str, *, if_wanted: bool = False) -> bool:
+        """Makes a space that there is the active one, as it is, in one transaction; the other one is kept.
+
+        No space is wanted afterwards. With ``if_wanted`` it has to be the wanted one: else nothing changes, and False
+        is given.
+
+        Raises:
+            LibraryError: ``no-space``.
+        """
+        self.commit()
+        with self._change(grows=False):
+            wanted = _spaces.wanted(self._connection)
+            agreed = not if_wanted or (wanted is not None and wanted.fingerprint == fingerprint)
+            if agreed:
+                self._make_active(_spaces.known(self._connection, fingerprint)[0], fingerprint)
+                _spaces.want(self._connection, None)
+        self.commit()
+        if agreed:
+            self._load_space()
+        return agreed
+
+    def _make_active(self, space: int, fingerprint: str) -> None:
+        _spaces.activate(self._connection, space)
+        wanted = _spaces.wanted(self._connection)
+        if wanted is not None and wanted.fingerprint == fingerprint:
+            _spaces.want(self._connection, None)
+        self._prepared = ""
+        self._changes.add((Change.SPACE, space))
+
+    def drop_space(self, fingerprint: str) -> None:
+        """Removes a space that is not the active one, and passages that no other one is made of. Not wanted any more.
+
+        Raises:
+            LibraryError: ``no-space`` or ``space-in-use``.
+        """
+        self.commit()
+        with self._change(grows=False):
+            space, state, segmentation = _spaces.known(self._connection, fingerprint)
+            if state == "active":
+                raise LibraryError("space-in-use", "This space is in use.", "Go back to another one first.")
+            wanted = _spaces.wanted(self._connection)
+            if wanted is not None and wanted.fingerprint == fingerprint:
+                _spaces.want(self._connection, None)
+            if self._beside is not None and self._beside.row.id == space:
+                self._prepared = ""
+                self._beside.close()
+                self._beside = None
+            _spaces.drop_rows(self._connection, space)
+            emptied = _spaces.drop_segmentation(self._connection, segmentation)
+        self.commit()
+        self._load_space()
+        with self._change(begin=False, grows=False):
+            _spaces.discard_files(self._folder, fingerprint)
+            if emptied:
+                _erasing.give_back(self._folder, self._connection)
+
+    def resegment_needed(self, fingerprint: str = "") -> list[ContentId]:
+        """Lists contents with a stored text but without passages in the segmentation of a space ("": the active)."""
+        space = self._open(fingerprint)
         rows = self._connection.execute(
             "SELECT id FROM content WHERE id NOT IN (SELECT content FROM segmented WHERE segmentation=?)"
             " ORDER BY id DESC",
@@ -379,19 +416,20 @@ class Writer:
         )
         return [ContentId(row[0]) for row in rows]
 
-    def pending(self, *, tokens_hint_chars: int = 200_000) -> list[PendingDocument]:
-        """Gives documents without vectors in the active space, newest file first.
+    def pending(self, *, tokens_hint_chars: int = 200_000, fingerprint: str = "") -> list[PendingDocument]:
+        """Gives documents without vectors in a space, newest file first.
 
         A passage whose text already has a vector in this space is copied here and not returned; of
         equal passages in one batch only the first is. Documents of words-only folders are skipped.
 
         Args:
             tokens_hint_chars: About how many characters to give; at least one document if any.
+            fingerprint: Of the space that is being prepared; "": the active one.
         """
         with self._change():
-            return self._require_space().pending(tokens_hint_chars)
+            return self._open(fingerprint).pending(tokens_hint_chars)
 
-    def put_vectors(self, ids: Sequence[PassageId], vectors: NDArray[np.float32]) -> None:
+    def put_vectors(self, ids: Sequence[PassageId], vectors: NDArray[np.float32], fingerprint: str = "") -> None:
         """Takes vectors of passages, float32 [len(ids), dimension] of unit rows, in any order.
 
         A document is written once all its vectors are there. Ids that are gone are ignored.
@@ -400,7 +438,7 @@ class Writer:
             ValueError: wrong shape or values that are not finite.
         """
         with self._change():
-            self._require_space().put(ids, vectors)
+            self._open(fingerprint).put(ids, vectors)
 
     def commit(self) -> None:
         """Makes everything so far safe on disk and visible to readers.
@@ -414,8 +452,8 @@ class Writer:
         if self._grown and not self._making_room:
             _disk.check_room(self._folder)
         with self._change():
-            if self._space is not None:
-                self._space.sync()
+            for space in self._spaces():
+                space.sync()
             if self._changes:
                 self._connection.executemany(
                     "INSERT INTO change(kind, id) VALUES(?,?)",
@@ -427,12 +465,14 @@ class Writer:
             self._connection.execute("COMMIT")
             self._changes.clear()
             self._grown = False
-            _erasing.zero_dead_rows(self._folder, self._connection, self._space)
+            _erasing.zero_dead_rows(self._folder, self._connection, self._spaces())
 
     # ------------------------------------------------------------ upkeep
 
-    def build_index(self, context: JobContext | None = None, *, force: bool = False, threads: int = 0) -> bool:
-        """Builds or extends the accelerator of the active space; True when a new one was published.
+    def build_index(
+        self, context: JobContext | None = None, *, force: bool = False, threads: int = 0, fingerprint: str = ""
+    ) -> bool:
+        """Builds or extends the accelerator of a space ("": the active one); True when a new one was published.
 
         Only from ``index_from`` live rows on, and only when enough rows are not in it yet
         (``force``: any). Searches go on with the old one meanwhile.
@@ -444,7 +484,7 @@ class Writer:
             built = build_index(
                 self._folder,
                 self._connection,
-                self._require_space().row,
+                self._open(fingerprint).row,
                 index_from=self._library.index_from,
                 context=context,
                 force=force,
@@ -500,9 +540,7 @@ class Writer:
         """Rolls back what was not committed and closes; called by :meth:`Library.writer`."""
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
-        if self._space is not None:
-            self._space.close()
-            self._space = None
+        self._close_spaces()
         self._connection.close()
 
     # ------------------------------------------------------------ inside a transaction
@@ -532,30 +570,43 @@ class Writer:
         try:
             self._load_space()
         except (OSError, LibraryError):
-            self._space = None
+            self._close_spaces()
+
+    def _close_spaces(self) -> None:
+        for space in self._spaces():
+            space.close()
+        self._space = self._beside = None
 
     def _load_space(self) -> None:
-        if self._space is not None:
-            self._space.close()
-            self._space = None
+        self._close_spaces()
+        self._space = self._load("state='active'", (), self._changes)
+        wanted = _spaces.wanted(self._connection)
+        beside = self._prepared or (wanted.fingerprint if wanted is not None else "")
+        # What comes into it is not found yet: readers need not be told.
+        self._beside = self._load("fingerprint=? AND state!='active'", (beside,), set())
+
+    def _load(self, which: str, values: tuple[str, ...], changes: set[tuple[Change, int]]) -> Space | None:
         row = self._connection.execute(
-            "SELECT id, fingerprint, segmentation, dimension, generation, rows FROM space WHERE state='active'"
+            f"SELECT id, fingerprint, segmentation, dimension, generation, rows FROM space WHERE {which}", values
         ).fetchone()
-        if row is not None:
-            self._space = Space(self._folder, self._connection, SpaceRow(*row), self._changes)
+        return Space(self._folder, self._connection, SpaceRow(*row), changes) if row is not None else None
+
+    def _spaces(self) -> list[Space]:
+        return [space for space in (self._space, self._beside) if space is not None]
+
+    def _open(self, fingerprint: str) -> Space:
+        """Gives the active space, or the one beside it, by its fingerprint."""
+        if not fingerprint:
+            return self._require_space()
+        for space in self._spaces():
+            if space.row.fingerprint == fingerprint:
+                return space
+        raise LibraryError("no-space", "The library has no such space.", "List the spaces again.")
 
     def _require_space(self) -> Space:
         if self._space is None:
             raise LibraryError("no-space", "The library has no encoder yet.", "Choose a model first.")
         return self._space
-
-    def _fresh_generation(self, fingerprint: str) -> int:
-        return _health.last_generation(self._folder, fingerprint) + 1
-
-    def _drop_space(self, space: int) -> None:
-        for table in ("row", "dead_row", "todo", "index_state"):
-            self._connection.execute(f"DELETE FROM {table} WHERE space=?", (space,))
-        self._connection.execute("DELETE FROM space WHERE id=?", (space,))
 
     def _content_for(
         self, file: SourceFile, text: ExtractedText | None, passages: Sequence[Passage]
@@ -576,7 +627,7 @@ class Writer:
             content = _text.insert(self._connection, sha256, version, text)
         self._changes.add((Change.CONTENT, content))
         if text is not None and not self._is_segmented(content):
-            self._insert_passages(content, text, passages)
+            self._insert_passages(content, text, passages, self._require_space().row.segmentation)
         return content
 
     def _is_segmented(self, content: ContentId) -> bool:
@@ -588,10 +639,10 @@ class Writer:
             is not None
         )
 
-    def _insert_passages(self, content: ContentId, text: ExtractedText, passages: Sequence[Passage]) -> None:
-        space = self._require_space()
+    def _insert_passages(
+        self, content: ContentId, text: ExtractedText, passages: Sequence[Passage], segmentation: int
+    ) -> None:
         first = _next_id(self._connection, "passage")
-        segmentation = space.row.segmentation
         title = _text.clean(text.title)
         rows, words, lengths, in_order = [], [], [], {}
         for id_, passage in enumerate(passages, first):
@@ -618,13 +669,18 @@ class Writer:
             spans,
             lambda start, end: in_order.get((start, end)) or _analysis.words(text.text[start:end]),
         )
-        if own:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO todo"
-                " VALUES(?,?,coalesce((SELECT max(mtime_ns) FROM file WHERE content=?), 0),?,?)",
-                (space.row.id, content, content, len(own), characters),
-            )
-        self._changes.add((Change.CONTENT, content))
+        for space in self._spaces() if own else ():
+            if space.row.segmentation == segmentation:
+                self._connection.execute(
+                    "INSERT OR REPLACE INTO todo"
+                    " VALUES(?,?,coalesce((SELECT max(mtime_ns) FROM file WHERE content=?), 0),?,?)",
+                    (space.row.id, content, content, len(own), characters),
+                )
+        if self._is_searched(segmentation):
+            self._changes.add((Change.CONTENT, content))
+
+    def _is_searched(self, segmentation: int) -> bool:
+        return self._space is not None and self._space.row.segmentation == segmentation
 
     def _freshen(self, content: ContentId, file: SourceFile) -> None:
         self._connection.execute(
@@ -640,11 +696,14 @@ class Writer:
         if orphans:
             self._note_dead(_erasing.erase_contents(self._connection, orphans, words=not self._keep_words))
 
-    def _note_dead(self, removed: Removed) -> None:
+    def _note_dead(self, removed: Removed, segmentation: int | None = None) -> None:
+        """Tells readers and open spaces; with ``segmentation`` only its passages were erased."""
         for content in removed.contents:
-            self._changes.add((Change.CONTENT, content))
-            if self._space is not None:
-                self._space.forget(content)
+            if segmentation is None or self._is_searched(segmentation):
+                self._changes.add((Change.CONTENT, content))
+            for space in self._spaces():
+                if segmentation in (None, space.row.segmentation):
+                    space.forget(content)
 
 
 def input_sha(text: str) -> bytes:
