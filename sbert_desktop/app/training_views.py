@@ -233,6 +233,17 @@ class Arrow:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureView:
+    """One measure of base and tuned, by its name in the field, with the 95 % interval of the difference."""
+
+    metric: str
+    base: float
+    tuned: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class ComparisonView:
     """Base and tuned on the same held-out part, and what would change.
 
@@ -240,6 +251,8 @@ class ComparisonView:
     -1 to 1 for correlations), ``low``/``high`` the 95 % interval of the difference. ``measured`` False: ``verdict``
     says why nothing can be said. ``unit``: what the bars count ("of 100 pairs right"). ``verdict``: one sentence in
     that unit. ``recommended``: clearly better and no guard stops it; ``refusal``: why it may not be adopted, else "".
+    ``measures``: all that was measured; the first decides (``ap``, ``spearman_cosine``, ``ndcg@10``...). ``device``:
+    where it was trained; ``notes``: plain sentences on what was decided or given up on the way.
     """
 
     run: str
@@ -273,11 +286,18 @@ class ComparisonView:
     searches: tuple[SideBySide, ...] = ()
     arrows: tuple[Arrow, ...] = ()
     kind: str = "encoder"
+    measures: tuple[MeasureView, ...] = ()
+    device: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A training that was begun. ``state``: ``interrupted``, ``trained``, ``adopted``, ``kept`` or ``discarded``."""
+    """A training that was begun. ``state``: ``interrupted``, ``trained``, ``adopted``, ``kept`` or ``discarded``.
+
+    ``running``: it is under way, here or in another window or terminal. ``folder``: where its model lies, of one that
+    ended; ``model``: its name among the models, "" while it is not there.
+    """
 
     run: str
     name: str
@@ -287,6 +307,8 @@ class RunView:
     step: int = 0
     of: int = 0
     comparison: ComparisonView | None = None
+    model: str = ""
+    folder: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

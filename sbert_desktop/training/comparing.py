@@ -21,7 +21,7 @@ from sbert_desktop.training import _measures
 from sbert_desktop.training._measures import Floats
 from sbert_desktop.training.guards import Guard
 from sbert_desktop.training.labels import LabelKind, LabelSet, same_text
-from sbert_desktop.training.splitting import Split
+from sbert_desktop.training.splitting import Apart, Split
 
 RESAMPLES = 2_000
 """Resamples of the bootstrap: the ends of a 95 % interval move by about a fiftieth of its width."""
@@ -153,6 +153,44 @@ def compare(
     except _Refused as refused:
         return _nothing(labels.kind, len(held), refused.reason)
     return _compared(labels.kind, found, seed, resamples)
+
+
+def measure(labels: LabelSet, columns: Columns) -> float | None:
+    """Gives what one model reaches on labels, by the measure that a comparison rests on; None: cannot be measured.
+
+    Args:
+        labels: Those that are looked at.
+        columns: Vectors of their texts.
+    """
+    places = tuple(range(len(labels)))
+    whole = Split(places, places, (), Apart.TEXT, np.arange(len(labels), dtype=np.int64))
+    if not places or not all(_sound(column) for column in columns[: labels.kind.texts]):
+        return None
+    try:
+        found = _KINDS[labels.kind](labels, whole, columns, columns)
+    except _Refused:
+        return None
+    value = float(found.both(np.ones((1, len(found.clusters))))[0][0])
+    return value if math.isfinite(value) else None
+
+
+METRIC = {
+    LabelKind.PAIRS: "ap", LabelKind.GRADED: "spearman_cosine", LabelKind.TRIPLETS: "accuracy_cosine",
+    LabelKind.RELEVANCE: "ndcg@10", LabelKind.POSITIVES: "ndcg@10", LabelKind.NLI: "",
+}  # fmt: skip
+"""What :func:`measure` measures, and a comparison rests on."""
+
+
+def as_columns(scores: NDArray[np.floating]) -> tuple[Vectors, ...]:
+    """Gives scores of pairs (of a cross-encoder) as vectors whose cosines they are, so that they can be compared.
+
+    Args:
+        scores: 0 to 1, [labels]; of triplets [labels, 2]: those of the right and of the wrong pair.
+    """
+    values = np.clip(np.asarray(scores, np.float64).reshape(len(scores), -1), 0.0, 1.0)
+    first = np.zeros((len(values), 2), np.float32)
+    first[:, 0] = 1.0
+    return (first, *(np.stack([row, np.sqrt(1 - row**2)], axis=1).astype(np.float32) for row in values.T))
 
 
 def may_adopt(comparison: Comparison, guards: Sequence[Guard]) -> tuple[bool, str]:
