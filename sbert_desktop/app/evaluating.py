@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sbert_desktop.app.evaluating_tasks import encode_queries
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import (
     WORDS_WEIGHT,
@@ -158,7 +159,7 @@ class RetrievalSet:
         encoder = self._session.encoder()
         snapshot = self._inner.library.snapshot(encoder.info.fingerprint)
         if mode is not Mode.KEYWORD and self._vectors is None:
-            self._vectors = encoder.encode_passages([text for _, text in self._queries], self._context)
+            self._vectors = encode_queries(encoder, [text for _, text in self._queries], self._context)
         ranked, spent = [], []
         for number, (_, text) in enumerate(self._queries):
             self._context.progress("Searching", number, len(self._queries))

@@ -11,7 +11,7 @@ from pathlib import Path
 from sbert_desktop.app.reading import Read
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import DocumentView, HitView, ModelView, SearchView
-from sbert_desktop.cli import _care, _duplicates, _health, _map, _quotes, _themes
+from sbert_desktop.cli import _care, _duplicates, _health, _lab, _map, _quotes, _themes
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._opening import as_json as _json
 from sbert_desktop.cli._opening import console as _console
@@ -392,6 +392,8 @@ def evaluate(options: argparse.Namespace) -> None:
             )
         elif options.kind == "clustering":
             result = _themes.evaluate(session, options, context)
+        elif options.kind in _lab.KINDS:
+            result = _lab.evaluate(session, options, context)
         else:
             run = {"sts": evaluating.run_sts, "pairs": evaluating.run_pairs, "triplets": evaluating.run_triplets}
             result = run[options.kind](session, options.data, context)
@@ -533,6 +535,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     **_quotes.COMMANDS,
     **_health.COMMANDS,
     **_duplicates.COMMANDS,
+    **_lab.COMMANDS,
     "index": index,
     "status": status,
     "forget": forget,

@@ -142,6 +142,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     _duplicates(add)
     _atlas(add)
+    _lab(add)
     _export(add("export", "Write hits, a collection, duplicates, clusters or the map into a file."), common)
 
     extract = add("extract", "Show the text that would be indexed; needs no library.")
@@ -356,6 +357,25 @@ def _size(text: str) -> tuple[int, int]:
     return width, height
 
 
+_LAB_HELP = """\
+data: judgements (what you judged; also judgements:same, judgements:answers, judgements:grades), or what 'evaluate'
+reads: CSV with sentence1,sentence2,score | text_a,text_b,label | anchor,positive,negative | text,label |
+query,text,label | sentence1,sentence2, a file of JSON lines for reranking, or a folder for retrieval.
+ways: pooling (cls, mean, max, mean_sqrt_len, mean_last_2, mean_last_4), dimensions (PCA and cuts to 256, 128, 64),
+int8 (vectors of one byte a number). The loss of a way is paired: the same texts, with its 95 % interval.
+"""
+
+
+def _lab(add: Callable[[str, str], _Parser]) -> None:
+    lab = add("lab", "Compare models, and ways to use them, on your judgements or on a file.")
+    lab.epilog, lab.formatter_class = _LAB_HELP, argparse.RawDescriptionHelpFormatter
+    lab.add_argument("--models", nargs="+", default=[], metavar="NAME", help="default: all encoders that are installed")
+    lab.add_argument("--data", type=text, default="judgements", metavar="judgements|FILE", help="what to measure on")
+    lab.add_argument("--ways", nargs="+", default=[], choices=("pooling", "dimensions", "int8"), metavar="WAY")
+    lab.add_argument("--last", action="store_true", help="show what was measured last, and measure nothing")
+    lab.add_argument("--csv", type=_path, metavar="F", help="write the table")
+
+
 def _export(parser: _Parser, common: _Parser) -> None:
     things = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     for name, words in (("hits", "What a query finds."), ("collection", "What a collection holds.")):
@@ -394,6 +414,24 @@ def _output(thing: argparse.ArgumentParser) -> None:
     thing.add_argument("--force", action="store_true", help="replace FILE if it is there")
 
 
+_EVALUATE_HELP = {
+    "classification": """\
+Each experiment draws N texts of each label to learn from and asks all texts of the test part; the figures are means
+over the experiments. Without --test half of each label's texts, drawn by lot, are the test part. Logistic regression
+with scikit-learn's loss (C = 1, at most 100 steps). MTEB's definition with its defaults.
+""",
+    "reranking": """\
+CSV: one candidate in each row, label above 0 where it answers the query. A file that ends in .jsonl holds lines such as
+  {"query": "...", "positive": ["..."], "negative": ["..."]}
+Queries without an answer, or with nothing but answers, are passed over. MTEB's definition.
+""",
+    "bitext": """\
+Each row is a text and its translation (also: source,target or text_a,text_b). A translation is found where it is the
+nearest of all texts of the other side. accuracy and f1 are the means of both directions. MTEB's definition.
+""",
+}
+
+
 def _evaluate(parser: _Parser, common: _Parser) -> None:
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
     texts = {
@@ -402,6 +440,9 @@ def _evaluate(parser: _Parser, common: _Parser) -> None:
         "triplets": "Accuracy on triplets (anchor,positive,negative).",
         "retrieval": "nDCG@10, MRR@10, recall@100 on a BEIR folder.",
         "clustering": "V-measure and adjusted Rand index of the clusters of labelled texts (text,label).",
+        "classification": "Accuracy and macro F1 of logistic regression on the vectors of labelled texts (text,label).",
+        "reranking": "MAP and MRR@10 of candidates in order of similarity (query,text,label; or JSON lines).",
+        "bitext": "Accuracy and F1 of finding translations, both directions (sentence1,sentence2).",
     }
     for name, text in texts.items():
         kind = kinds.add_parser(name, help=text, description=text, parents=[common])
@@ -409,6 +450,13 @@ def _evaluate(parser: _Parser, common: _Parser) -> None:
         if name == "retrieval":
             kind.add_argument("--mode", choices=("hybrid", "semantic", "keyword"), default="hybrid")
             kind.add_argument("--words-weight", type=_weight, default=0.4, metavar="W")
+        if name in _EVALUATE_HELP:
+            kind.epilog, kind.formatter_class = _EVALUATE_HELP[name], argparse.RawDescriptionHelpFormatter
+        if name == "classification":
+            kind.add_argument("--test", type=_path, metavar="F.csv", help="the texts to ask; else half of the others")
+            kind.add_argument("--samples", type=_count, default=8, metavar="N", help="texts learned per label (8)")
+            kind.add_argument("--experiments", type=_count, default=10, metavar="N", help="how often (10)")
+            kind.add_argument("--seed", type=_seed, default=42, metavar="N", help="of what is drawn by lot (42)")
         if name == "clustering":
             kind.add_argument(
                 "--method", choices=("auto", "communities", "kmeans", "hdbscan", "threshold"), default="auto"
