@@ -145,7 +145,7 @@ def check_labels(session: Session | None, plan: Plan, context: JobContext | None
 
 def _found(session: Session | None, plan: Plan, context: JobContext | None) -> dict[LabelKind, Named]:
     """Gives all labels by kind: the judgements of the task, and the tables."""
-    from sbert_desktop.app.label_tables import read_taken
+    from sbert_desktop.app.label_tables import kind_named, read_taken
 
     sets: dict[LabelKind, list[Named]] = {}
     if plan.judgements and session is not None:
@@ -155,20 +155,9 @@ def _found(session: Session | None, plan: Plan, context: JobContext | None) -> d
             sets.setdefault(kind, []).append(named)
     for path in plan.labels:
         _tell(context, "Reading tables")
-        labels = read_taken(path, _kind(plan.labels_kind))
+        labels = read_taken(path, kind_named(plan.labels_kind))
         sets.setdefault(labels.kind, []).append(Named(labels, ("",) * len(labels)))
     return {kind: label_records.joined(found, kind) for kind, found in sets.items()}
-
-
-def _kind(name: str) -> LabelKind | None:
-    """Gives the kind that a plan names, None where it names none."""
-    if not name:
-        return None
-    try:
-        return LabelKind(name)
-    except ValueError as error:
-        known = ", ".join(kind.value for kind in LabelKind)
-        raise UsageError("bad-label-kind", f"There are no labels called {name!r}.", f"There are {known}.") from error
 
 
 def _before(found: Mapping[LabelKind, Named], kind: LabelKind) -> tuple[LabelSet, ...]:
