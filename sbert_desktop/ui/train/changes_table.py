@@ -1,0 +1,162 @@
+"""Tables that lie flush with the page's margins, and the one of questions whose right document changes place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem, QWidget
+
+from sbert_desktop.app.training_views import ChangeRow
+from sbert_desktop.ui import icons
+from sbert_desktop.ui.library.tables import Column, Head, RowDelegate, RowsModel, Table
+from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.train.comparing_words import move, rank
+from sbert_desktop.ui.widgets import name, paint_focus, plain_tip
+
+Index = QModelIndex | QPersistentModelIndex
+ARROWS: Final = {1: ("up", "good"), -1: ("down", "danger"), 0: ("", "muted")}
+_MIDDLE: Final = Qt.AlignmentFlag.AlignVCenter
+
+
+def _room(table: QWidget, rect: QRect, at: int, count: int) -> QRect:
+    """Gives the room of a cell's text: flush at both ends of the row."""
+    return rect.adjusted(8 if at else 0, 0, 0 if at == count - 1 else -8, 0)
+
+
+class FlushHead(Head):
+    """A head whose first and last words stand at the table's edges."""
+
+    def paintSection(self, painter: QPainter, rect: QRect, logical: int) -> None:
+        model = self.model()
+        assert isinstance(model, RowsModel)
+        column = model.columns[logical]
+        painter.save()
+        painter.fillRect(rect, theme.color("surface"))
+        painter.fillRect(QRect(rect.x(), rect.bottom(), rect.width(), 1), theme.color("border"))
+        box = _room(self, rect, logical, len(model.columns))
+        painter.setFont(theme.font("meta"))
+        painter.setPen(theme.color("muted"))
+        side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+        text = painter.fontMetrics().elidedText(column.head, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, int(side | _MIDDLE), text)
+        painter.restore()
+
+
+class FlushDelegate(RowDelegate):
+    """Paints a cell without outer padding; ``arrow`` gives -1, 0 or 1 of a row for the last column."""
+
+    def __init__(self, parent: QWidget, arrow: Callable[[object], int] | None = None) -> None:
+        super().__init__(parent)
+        self._arrow = arrow
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        model = index.model()
+        assert isinstance(model, RowsModel)
+        column, row, rect = model.columns[index.column()], model.rows[index.row()], option.rect
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        focus = chosen and isinstance(option.widget, Table) and option.widget.shows_focus()
+        if focus or (chosen and option.widget.property("picks")):
+            painter.fillRect(rect, theme.color("selected"))
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(rect, theme.color("hover"))
+        painter.fillRect(QRect(rect.x(), rect.bottom(), rect.width(), 1), theme.color("border"))
+        box = _room(option.widget, rect, index.column(), len(model.columns))
+        if self._arrow is not None and index.column() == len(model.columns) - 1:
+            self._paint_move(painter, box, column.text(row), self._arrow(row))
+        else:
+            self._paint_text(painter, box, column, column.text(row), strong=False)
+        if focus:
+            painter.save()
+            painter.setClipRect(rect)
+            paint_focus(painter, QRect(0, rect.y(), option.widget.viewport().width(), rect.height() - 1))
+            painter.restore()
+
+    @staticmethod
+    def _paint_move(painter: QPainter, box: QRect, text: str, way: int) -> None:
+        icon, tone = ARROWS[way]
+        painter.setFont(theme.numbers_font("strong" if way else "body"))
+        painter.setPen(theme.color(tone))
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignRight | _MIDDLE), text)
+        wide = painter.fontMetrics().horizontalAdvance(text)
+        if icon:
+            icons.paint(painter, icon, QRect(box.right() + 1 - wide - 20, box.center().y() - 6, 14, 14), tone)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(60, theme.height(32, padding=12))
+
+
+class FlushTable(Table):
+    """A table without outer padding. ``whole``: it is as high as its rows and never scrolls by itself."""
+
+    def __init__(self, columns: Sequence[Column], *, object_name: str, accessible: str, whole: bool = False,
+                 arrow: Callable[[object], int] | None = None, picks: bool = False,
+                 parent: QWidget | None = None) -> None:
+        super().__init__(columns, object_name=object_name, accessible=accessible, sortable=False, parent=parent)
+        self._whole = whole
+        self.setProperty("picks", picks)
+        self.setItemDelegate(FlushDelegate(self, arrow))
+        head = FlushHead(self)
+        self.setHorizontalHeader(head)
+        name(head, f"{object_name}_head", f"{accessible}: columns")
+        head.setSectionsClickable(False)
+        head.setHighlightSections(False)
+        head.setMinimumSectionSize(40)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self._head = head
+        if whole:
+            self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._fit()
+
+    def set_rows(self, rows: Sequence[object]) -> None:
+        super().set_rows(rows)
+        self._fit_height()
+
+    def _fit(self) -> None:
+        super()._fit()
+        if hasattr(self, "_whole"):
+            self._fit_height()
+
+    def _fit_height(self) -> None:
+        if self._whole:
+            row = self.verticalHeader().defaultSectionSize()
+            self.setFixedHeight(self.horizontalHeader().height() + row * len(self.rows_model.rows))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self.rows_model.rows and self.shows_focus():
+            paint_focus(QPainter(self.viewport()), self.viewport().rect())
+
+
+def _row(row: object) -> ChangeRow:
+    assert isinstance(row, ChangeRow)
+    return row
+
+
+def change_words(row: ChangeRow) -> str:
+    """Gives a row in words, for tooltips and screen readers."""
+    word = {1: "better", -1: "worse", 0: "the same"}[move(row)]
+    known = "You said which document is right." if row.judged else \
+        "The document that came first before counts as the right one here."
+    return f"{row.query}: {row.document}, now {rank(row.now)}, tuned {rank(row.tuned)}, {word}. {known}"
+
+
+def changes_table(object_name: str, *, whole: bool = False, parent: QWidget | None = None) -> FlushTable:
+    """Makes the table of questions: where the right document stands now and with the tuned model."""
+
+    def tip(row: object) -> str:
+        return change_words(_row(row))
+
+    columns = (
+        Column("Your question", lambda row: _row(row).query, 264, tip=tip),
+        Column("Right document", lambda row: _row(row).document, elide=Qt.TextElideMode.ElideMiddle, least=120,
+               tip=tip),
+        Column("Now", lambda row: rank(_row(row).now), 72, tone="muted", right=True, tip=tip),
+        Column("Tuned", lambda row: rank(_row(row).tuned), 80, right=True, tip=tip),
+    )
+    made = FlushTable(columns, object_name=object_name, accessible="What would change for you", whole=whole,
+                      arrow=lambda row: move(_row(row)), parent=parent)
+    made.setToolTip(plain_tip("The place of the right document among all found"))
+    return made
