@@ -28,6 +28,7 @@ PAGES: Final = (
              needs="duplicates"),
     PageSpec("clusters", "Clusters", "clusters", "sbert_desktop.ui.clusters.page", "ClustersPage", needs="clusters"),
     PageSpec("map", "Map", "map", "sbert_desktop.ui.map.page", "MapPage", needs="map"),
+    PageSpec("train", "Train", "train", "sbert_desktop.ui.train.page", "TrainPage", needs="pairs"),
     PageSpec("models", "Models", "models", "sbert_desktop.ui.models.page", "ModelsPage"),
     PageSpec("library", "Library", "library", "sbert_desktop.ui.library.page", "LibraryPage"),
     PageSpec("settings", "Settings", "settings", "sbert_desktop.ui.settings_page", "SettingsPage", foot=True),

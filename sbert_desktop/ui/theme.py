@@ -67,6 +67,7 @@ _MIXED: Final[dict[str, tuple[tuple[str, float], tuple[str, float]]]] = {
 
 # role: (factor of the base size, weight)
 ROLES: Final[dict[str, tuple[float, QFont.Weight]]] = {
+    "ring": (2.15, QFont.Weight.DemiBold),
     "verdict": (1.7, QFont.Weight.DemiBold),
     "page_title": (1.4, QFont.Weight.DemiBold),
     "section": (1.1, QFont.Weight.DemiBold),

@@ -229,10 +229,11 @@ class FakeTraining:
         for row in rows:
             if row.verdict not in counts:
                 counts[row.verdict] = sum(other.verdict == row.verdict for other in rows)
-        total = len(rows) if task is Task.SAME else len({row.left for row in rows})
-        left = max(0, self.enough[task] - total)
+        total = len(rows)
+        done = total if task is Task.SAME else len({row.left for row in rows})
+        left = max(0, self.enough[task] - done)
         unit = "pairs" if task is Task.SAME else "questions"
-        sentence = f"Enough to learn from: {total} {unit}." if not left else \
+        sentence = f"Enough to learn from: {done} {unit}." if not left else \
             f"About {left} more {unit} until a difference of 15 in 100 can be seen."
         few = min(counts[word] for word in both)
         balance = "Well balanced." if few * 3 >= len(rows) else \
@@ -249,7 +250,8 @@ class FakeTraining:
         if "labels" not in getattr(self, "fail", {}):
             row = LabelRow(pair.id, pair.task, pair.left.text, pair.right.text, verdict, NOW, "train", pair.left.title,
                            pair.right.title)
-            self.label_rows[pair.task] = [row, *(old for old in self.label_rows[pair.task] if old.id != pair.id)]
+            others = [old for old in self.label_rows[pair.task] if old.id != pair.id]
+            self.label_rows[pair.task] = [row, *others] if verdict else others
         return self._answer_labels(pair.task)
 
     def unlabel(self, task: Task, ids: Sequence[str]) -> JobId:

@@ -63,6 +63,11 @@ class Button(KeyboardFocus, QPushButton):
         """Gives the text as it is shown."""
         return self.text().replace("&&", "&")
 
+    def set_kind(self, kind: str) -> None:
+        """Changes its kind: a button becomes primary when it is what comes next."""
+        self._kind = kind
+        self.update()
+
     def set_icon(self, icon: str) -> None:
         """Changes the icon by name; "" for none."""
         self._icon = icon

@@ -1,0 +1,526 @@
+"""The step in which pairs are judged: two cards, two keys, and what was judged beside them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QHBoxLayout,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sbert_desktop.app.training_views import LabelRow, LabelsView, PairView, Task
+from sbert_desktop.domain import Finished, Outcome
+from sbert_desktop.ui import icons
+from sbert_desktop.ui.page import Desk, failure_text
+from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.train.labelling_card import CONTEXT_LINES, PassageCard
+from sbert_desktop.ui.train.labelling_feed import PairFeed
+from sbert_desktop.ui.train.labelling_keys import GradeButton, HintButton, KeyButton
+from sbert_desktop.ui.train.labelling_side import JudgedSide
+from sbert_desktop.ui.train.labelling_states import PairStates, state_of
+from sbert_desktop.ui.train.words import GRADE_WORDS, GRADES, TASKS, pair_aloud, verdict_words, verdicts_of
+from sbert_desktop.ui.widgets import FlowLayout, Label, Notice, Segmented, Tag, announce, menu, name
+
+WHY: Final = {"unsure": ("The model is unsure here", "accent", "info"),
+              "sure-same": ("The model is sure here", "neutral", ""),
+              "sure-different": ("The model is sure here", "neutral", "")}
+"""Never which way it is sure: that would sway."""
+
+
+@dataclass(slots=True)
+class Decision:
+    """A pair that was judged or skipped (no verdict). ``row``: the id by which its judgement is known."""
+
+    pair: PairView
+    verdict: str
+    row: str = ""
+    taken_back: bool = False
+
+
+class LabellingStep(QWidget):
+    """See the module. ``changed(LabelsView)``: what was judged changed; ``checkWanted``: the person goes on."""
+
+    changed = Signal(object)
+    checkWanted = Signal()
+    historyWanted = Signal(str)
+    importWanted = Signal()
+
+    def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.desk = desk
+        self.setObjectName("train_labelling")
+        self.task = Task.SAME
+        self.views: dict[Task, LabelsView] = {}
+        self.feeds = {task: PairFeed(desk, task, self) for task in Task}
+        self._decisions: dict[Task, list[Decision]] = {task: [] for task in Task}
+        self._unkept: list[Decision] = []  # judgements that could not be stored
+        self._shown: PairView | None = None
+        self._since = 0.0
+        self._asked: set[Task] = set()
+        self._build()
+        for feed in self.feeds.values():
+            feed.changed.connect(partial(self._on_feed, feed))
+        desk.bridge.listen("labels", on_finished=self._on_labels)
+        desk.libraryChanged.connect(lambda _: self._on_library())
+        desk.indexFinished.connect(lambda _: self._on_documents())
+        theme.themeChanged.connect(self._align)
+        self._show_task()
+
+    # ---- building
+
+    def _build(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        self.stack = QStackedWidget()
+        self.stack.setObjectName("train_pairs_stack")
+        self.stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.states = PairStates()
+        self.centre = QWidget()
+        name(self.centre, "train_pairs", "Pairs")
+        self.centre.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # where the keys work: it has no look of its own
+        column = QVBoxLayout(self.centre)
+        column.setContentsMargins(24, 16, 24, 12)
+        column.setSpacing(0)
+        self._build_head(column)
+        self.notice = Notice("train_notice")
+        column.addWidget(self.notice)
+        cards = QHBoxLayout()
+        cards.setSpacing(16)
+        self.left = PassageCard("train_left", "First passage")
+        self.right = PassageCard("train_right", "Second passage")
+        cards.addWidget(self.left, 1)
+        cards.addWidget(self.right, 1)
+        column.addSpacing(12)
+        column.addLayout(cards, 1)
+        column.addSpacing(16)
+        self._build_keys(column)
+        wait = QWidget()
+        waiting = QVBoxLayout(wait)
+        waiting.setContentsMargins(0, 0, 0, 0)
+        waiting.addWidget(self.states)
+        self.stack.addWidget(self.centre)
+        self.stack.addWidget(wait)
+        self.side = JudgedSide()
+        row.addWidget(self.stack, 1)
+        row.addWidget(self.side)
+        self._connect()
+
+    def _build_head(self, column: QVBoxLayout) -> None:
+        first = QHBoxLayout()
+        first.setSpacing(12)
+        self.question = Label("", role="page_title", wrap=True, object_name="train_question")
+        self.tasks = Segmented(tuple((task.value, TASKS[task].tab) for task in Task), object_name="train_task",
+                               accessible="What is judged")
+        first.addWidget(self.question, 1)
+        first.addWidget(self.tasks, 0, Qt.AlignmentFlag.AlignTop)
+        second = QHBoxLayout()
+        second.setSpacing(12)
+        self.hint = Label("", role="meta", tone="muted", wrap=True, object_name="train_hint")
+        self.why = Tag("", object_name="train_why")
+        self.number = Label("", role="meta", tone="muted", object_name="train_number")
+        second.addWidget(self.hint, 1)
+        second.addWidget(self.why)
+        second.addWidget(self.number)
+        column.addLayout(first)
+        column.addSpacing(4)
+        column.addLayout(second)
+
+    def _build_keys(self, column: QVBoxLayout) -> None:
+        self.two = QWidget()
+        row = QHBoxLayout(self.two)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(16)
+        self.yes, self.no = KeyButton("train_yes"), KeyButton("train_no")
+        row.addWidget(self.yes, 1)
+        row.addWidget(self.no, 1)
+        self.six = QWidget()
+        grades = QHBoxLayout(self.six)
+        grades.setContentsMargins(0, 0, 0, 0)
+        grades.setSpacing(8)
+        self.grades = [GradeButton(grade, meaning) for grade, meaning in zip(GRADES, GRADE_WORDS, strict=True)]
+        for button in self.grades:
+            grades.addWidget(button, 1)
+        self.six.hide()
+        self.hints = QWidget()
+        flow = FlowLayout(self.hints, gap=12, row_gap=0)
+        self.skip = HintButton("Space", "Skip, not sure", object_name="train_skip")
+        self.undo = HintButton("Backspace", "Take back the last one", object_name="train_undo")
+        self.more = HintButton("C", "Show more context", object_name="train_more", checkable=True)
+        self.graded = HintButton("G", "Grade from 0 to 5", object_name="train_graded", checkable=True,
+                                 tip="Says how alike two texts are instead of only same or different")
+        for button in (self.skip, self.undo, self.more, self.graded):
+            flow.addWidget(button)
+        column.addWidget(self.two)
+        column.addWidget(self.six)
+        column.addSpacing(8)
+        column.addWidget(self.hints)
+
+    def _connect(self) -> None:
+        self.tasks.changed.connect(lambda key: self.show_task(Task(key)))
+        self.yes.clicked.connect(lambda: self._judge_key(self.yes))
+        self.no.clicked.connect(lambda: self._judge_key(self.no))
+        for button in self.grades:
+            button.clicked.connect(partial(self._judge_grade, button))
+        self.skip.clicked.connect(self.skip_pair)
+        self.undo.clicked.connect(self.take_back_last)
+        self.more.toggled.connect(self._show_context)
+        self.graded.toggled.connect(lambda _: self._show_keys())
+        for card in (self.left, self.right):
+            card.openWanted.connect(partial(self._open, card))
+            card.resized.connect(self._align)
+        side = self.side
+        side.checkWanted.connect(self.checkWanted)
+        side.historyWanted.connect(lambda: self.historyWanted.emit(""))
+        side.undoWanted.connect(self._take_back)
+        side.changeWanted.connect(self._change_menu)
+        states = self.states
+        states.addWanted.connect(lambda: self.desk.add_folders(()))
+        states.modelsWanted.connect(lambda: self.desk.show_page("models"))
+        states.libraryWanted.connect(lambda: self.desk.show_page("library"))
+        states.importWanted.connect(self.importWanted)
+        states.againWanted.connect(lambda: self.feeds[self.task].again())
+        states.otherWanted.connect(lambda: self.show_task(
+            Task.ANSWERS if self.task is Task.SAME else Task.SAME))
+        self._shortcuts: list[QShortcut] = []
+        for keys, run in (("S", partial(self._press, "S")), ("D", partial(self._press, "D")),
+                          ("Y", partial(self._press, "Y")), ("N", partial(self._press, "N")),
+                          *((grade, partial(self._press, grade)) for grade in GRADES),
+                          ("Space", self._on_space), ("Backspace", self.take_back_last), ("C", self.more.click),
+                          ("G", self._on_grade), ("Down", partial(self._scroll, 2)), ("Up", partial(self._scroll, -2)),
+                          ("PgDown", partial(self._scroll, 8)), ("PgUp", partial(self._scroll, -8))):
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            # a key that is held must not judge one pair after the other
+            shortcut.setAutoRepeat(keys in ("Down", "Up", "PgDown", "PgUp"))
+            shortcut.activated.connect(run)
+            self._shortcuts.append(shortcut)
+
+    # ---- for the page
+
+    def activate(self) -> None:
+        """Called each time the step comes to the front."""
+        self._since = time.monotonic()
+        self._begin()
+
+    def focus_first(self) -> None:
+        """Puts the focus where the keys work."""
+        if self.stack.currentWidget() is self.centre:
+            self.centre.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.states.focus_first()
+
+    def view(self) -> LabelsView | None:
+        """Gives what was judged so far in the task in front."""
+        return self.views.get(self.task)
+
+    def show_task(self, task: Task) -> None:
+        """Judges something else."""
+        if task is self.task:
+            return
+        self.feeds[self.task].stop()
+        self.task = task
+        self._show_task()
+        self._begin()
+        self.focus_first()
+        announce(self, TASKS[task].question)
+
+    def set_graded(self, graded: bool) -> None:
+        """Judges by grades, or by same and different."""
+        self.graded.setChecked(graded)
+
+    # ---- asking
+
+    def _may_ask(self) -> bool:
+        library = self.desk.library
+        return library is not None and bool(library.folders) and library.documents > 0
+
+    def _begin(self) -> None:
+        if not self.isVisible():
+            return
+        if self.task not in self._asked:
+            self._asked.add(self.task)
+            self.desk.start(self.desk.commands.labels(self.task))
+        if self._may_ask():
+            self.feeds[self.task].fill()
+        self._show_pair()
+
+    def _on_library(self) -> None:
+        if self.isVisible():
+            self._begin()
+
+    def _on_documents(self) -> None:
+        # documents that came may hold more pairs; what waits stays as it is
+        for feed in self.feeds.values():
+            feed.exhausted = False
+        if self.isVisible():
+            self._begin()
+
+    def _on_feed(self, feed: PairFeed) -> None:
+        if feed.task is self.task:
+            self._show_pair()
+
+    # ---- showing
+
+    def _show_task(self) -> None:
+        words = TASKS[self.task]
+        self.tasks.set_value(self.task.value)
+        self.question.setText(words.question)
+        self.hint.setText(words.hint)
+        self.left.setAccessibleName("Question" if self.task is Task.ANSWERS else "First passage")
+        self.yes.show_key(words.yes, "1")
+        self.no.show_key(words.no, "2")
+        self.graded.setVisible(self.task is Task.SAME)
+        self._show_keys()
+        self._show_judged()
+        self._show_pair()
+
+    def _show_keys(self) -> None:
+        six = self.by_grades()
+        self.two.setVisible(not six)
+        self.six.setVisible(six)
+
+    def by_grades(self) -> bool:
+        """True while grades are given."""
+        return self.task is Task.SAME and self.graded.isChecked()
+
+    def _show_pair(self) -> None:
+        had_focus = self.isAncestorOf(QApplication.focusWidget() or self.desk.inspector)
+        feed = self.feeds[self.task]
+        state = state_of(self.desk.library, feed)
+        if state:
+            self.states.show_state(state, self.task, feed, self.desk.library)
+        wanted = self.stack.widget(1) if state else self.centre
+        if self.stack.currentWidget() is not wanted:
+            self.stack.setCurrentWidget(wanted)
+            if had_focus:
+                self.focus_first()
+        pair = feed.current()
+        if pair is None or pair is self._shown:
+            return
+        self._shown = pair
+        self._since = time.monotonic()
+        self.more.setChecked(False)
+        self.left.show_side(pair.left)
+        self.right.show_side(pair.right)
+        text, tone, icon = WHY.get(pair.why, ("", "neutral", ""))
+        self.why.setVisible(bool(text))
+        self.why.set_text(text, tone, icon)
+        self._show_number()
+        self._align()
+        announce(self.centre, pair_aloud(pair))
+
+    def _show_number(self) -> None:
+        view = self.view()
+        judged = len(view.rows) if view is not None else 0
+        self.number.setText(f"{'Pair' if self.task is Task.SAME else 'Passage'} {judged + 1:,}")
+
+    def _align(self) -> None:
+        # both passages begin on one line, whatever stands above them
+        bodies = (self.left.body, self.right.body)
+        most = CONTEXT_LINES if self.left.area.height() >= 260 else 2 if self.left.area.height() >= 180 else 0
+        above = max(body.lines_before(most) for body in bodies)
+        for body in bodies:
+            body.set_above(above)
+        self.more.setEnabled(self.more.isChecked() or any(body.has_more() for body in bodies))
+        self._centre_hints()
+
+    def _show_context(self, whole: bool) -> None:
+        for card in (self.left, self.right):
+            card.body.show_all(whole)
+        self._align()
+        for card in (self.left, self.right):
+            # the passage stays in sight
+            bar = card.area.verticalScrollBar()
+            card.area.widget().layout().activate()
+            bar.setValue(max(0, card.body.passage_top() - 88) if whole else 0)
+        self.more.show_text("Show less context" if whole else "Show more context")
+
+    def _show_judged(self) -> None:
+        view = self.view()
+        if view is None:
+            view = LabelsView(self.task, 0, (), 0, 0, "", "", ())
+        self.side.show_view(view)
+        self.undo.setEnabled(bool(self._decisions[self.task]) or bool(view.rows))
+        self._show_number()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        tall = self.height() >= 560
+        self.hint.setVisible(self.height() >= 480)
+        self._centre_hints()
+        margins = self.centre.layout().contentsMargins()  # type: ignore[union-attr]
+        margins.setTop(24 if tall else 12)
+        self.centre.layout().setContentsMargins(margins)  # type: ignore[union-attr]
+        self._align()
+
+    def _centre_hints(self) -> None:
+        flow = self.hints.layout()
+        assert flow is not None
+        shown = [button for button in (self.skip, self.undo, self.more, self.graded) if not button.isHidden()]
+        whole = sum(button.sizeHint().width() for button in shown) + 12 * (len(shown) - 1)
+        flow.setContentsMargins(max(0, (self.stack.width() - 48 - whole) // 2), 0, 0, 0)
+
+    # ---- judging
+
+    def _press(self, key: str) -> None:
+        for button, digit in ((self.yes, "1"), (self.no, "2")):
+            own = button.key.key if button.key is not None else ""
+            if not self.by_grades() and key in (own, digit):
+                button.flash()
+                self._judge_key(button)
+                return
+        if self.by_grades() and key in GRADES:
+            self.grades[int(key)].flash()
+            self.judge(key)
+
+    def _judge_key(self, button: KeyButton) -> None:
+        if button.key is not None:
+            self.judge(button.key.verdict)
+
+    def _judge_grade(self, button: GradeButton) -> None:
+        self.judge(button.grade)
+
+    def judge(self, verdict: str) -> None:
+        """Judges the pair in front; the next one is there at once."""
+        if self.stack.currentWidget() is not self.centre or self.feeds[self.task].current() is None:
+            return
+        self.side.add_pace(time.monotonic() - self._since)
+        pair = self.feeds[self.task].take()
+        assert pair is not None
+        decision = Decision(pair, verdict)
+        self._decisions[self.task].append(decision)
+        self._send(decision)
+        self._show_pair()
+        announce(self.side, f"{verdict_words(verdict)}.")
+
+    def skip_pair(self) -> None:
+        """Leaves the pair in front out."""
+        if self.stack.currentWidget() is not self.centre:
+            return
+        pair = self.feeds[self.task].take()
+        if pair is not None:
+            self._decisions[self.task].append(Decision(pair, ""))
+            self.undo.setEnabled(True)
+        self._show_pair()
+
+    def _send(self, decision: Decision) -> None:
+        job = self.desk.commands.label(decision.pair, decision.verdict)
+        self.desk.bridge.watch(job, on_finished=partial(self._on_label, decision))
+
+    def _on_label(self, decision: Decision, finished: Finished) -> None:
+        if finished.outcome is not Outcome.DONE:
+            if decision.taken_back:
+                return
+            self._unkept.append(decision)
+            many = len(self._unkept)
+            head = "The last judgement was not kept." if many == 1 else f"{many} judgements were not kept."
+            why = failure_text(finished.failure) if finished.failure is not None else ""
+            self.notice.show_text(f"{head} {why}".strip(), action="Try again", run=self._send_again)
+            return
+        view = finished.result
+        if isinstance(view, LabelsView) and view.rows:
+            known = {row.id for row in view.rows}
+            decision.row = decision.pair.id if decision.pair.id in known else view.rows[0].id
+
+    def _send_again(self) -> None:
+        again, self._unkept = self._unkept, []
+        for decision in again:
+            self._send(decision)
+
+    def take_back_last(self) -> None:
+        """Takes the last judgement back, or brings back what was skipped; the pair is in front again."""
+        decisions = self._decisions[self.task]
+        if not decisions:
+            view = self.view()
+            if view is not None and view.rows:
+                self._take_back(view.rows[0])
+            return
+        decision = decisions.pop()
+        decision.taken_back = True
+        if decision in self._unkept:
+            self._unkept.remove(decision)
+            if not self._unkept:
+                self.notice.hide()
+        elif decision.verdict:  # its answer may still be to come, and with it the id of its row
+            self.desk.start(self.desk.commands.label(decision.pair, ""))
+        self.feeds[self.task].put_back(decision.pair)
+        self._show_pair()
+        self._show_judged()
+        announce(self.side, "Taken back.")
+
+    def _take_back(self, row: object) -> None:
+        if not isinstance(row, LabelRow):
+            return
+        for decision in self._decisions[self.task]:
+            if decision.row == row.id:
+                self._decisions[self.task].remove(decision)
+                self.feeds[self.task].put_back(decision.pair)
+                break
+        self.desk.start(self.desk.commands.unlabel(row.task, (row.id,)))
+        self._show_pair()
+
+    def _change_menu(self, row: object, spot: QPoint) -> None:
+        if not isinstance(row, LabelRow):
+            return
+        shown = menu(self, "train_change_menu", "Change the judgement")
+        for verdict in verdicts_of(row):
+            action = shown.addAction(verdict_words(verdict))
+            action.setCheckable(True)
+            action.setChecked(verdict == row.verdict)
+            action.triggered.connect(partial(self.change, row, verdict))
+        shown.addSeparator()
+        back = shown.addAction(icons.icon("undo"), "Take back")
+        back.triggered.connect(partial(self._take_back, row))
+        whole = shown.addAction(icons.icon("history"), "Show it among all")
+        whole.triggered.connect(partial(self.historyWanted.emit, row.id))
+        shown.aboutToHide.connect(shown.deleteLater)
+        shown.popup(spot)
+
+    def change(self, row: LabelRow, verdict: str, _checked: bool = False) -> None:
+        """Changes a judgement that was made."""
+        if verdict != row.verdict:
+            self.desk.start(self.desk.commands.relabel(row.task, row.id, verdict))
+
+    def _on_labels(self, finished: Finished) -> None:
+        view = finished.result
+        known = self.views.get(view.task) if isinstance(view, LabelsView) else None
+        if not isinstance(view, LabelsView) or (known is not None and known.generation > view.generation):
+            return
+        self.views[view.task] = view
+        if view.task is self.task:
+            self._show_judged()
+        self.changed.emit(view)
+
+    # ---- keys that are no judgements
+
+    def _on_space(self) -> None:
+        focus = QApplication.focusWidget()
+        if isinstance(focus, QAbstractButton) and focus.isEnabled():
+            focus.click()  # the space bar presses the button that the person went to
+        else:
+            self.skip_pair()
+
+    def _on_grade(self) -> None:
+        if self.task is Task.SAME:
+            self.graded.click()
+
+    def _scroll(self, lines: int) -> None:
+        for card in (self.left, self.right):
+            card.scroll(lines)
+
+    def _open(self, card: PassageCard) -> None:
+        side = card.side()
+        if side.path is not None:
+            self.desk.start(self.desk.commands.open_file(side.path, side.page))
