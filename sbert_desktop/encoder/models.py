@@ -183,7 +183,8 @@ def _describe(
         lower_case=sentence.get("do_lower_case") is True, pad_id=pad_id_of(config), prompts=prompts_of(path),
         dense=tuple(dense), files=dict.fromkeys(files, ""), languages=languages_of(path),
         prompt_pooled=own.with_prompt,
-        layers=LayerFacts("", -4) if chosen == LAST_LAYERS else layers, truncated=kept if kept < full else 0,
+        layers=LayerFacts("", -LAST_LAYERS[chosen]) if chosen in LAST_LAYERS else layers,
+        truncated=kept if kept < full else 0,
     )
 
 
@@ -307,7 +308,7 @@ def fingerprint(facts: ModelFacts, *, prompt: str = "") -> str:
     # Only where they say something: the spaces of models that were known before keep their names.
     if not facts.prompt_pooled:
         parts["prompt_pooled"] = False
-    if facts.layers is not None and facts.pooling != LAST_LAYERS:
+    if facts.layers is not None and facts.pooling not in LAST_LAYERS:
         parts["layers"] = [facts.layers.folder, facts.layers.start]
     if facts.truncated:
         parts["truncated"] = facts.truncated

@@ -95,7 +95,7 @@ def test_each_pooling_is_the_one_of_sentence_transformers(monkeypatch: pytest.Mo
     states = torch.randn(6, 11, 8)
     lengths = torch.tensor([11, 9, 7, 5, 4, 4])
     mask = (torch.arange(11)[None] < lengths[:, None]).long()
-    for ours in (name for name in _POOLINGS if name != models.LAST_LAYERS):
+    for ours in (name for name in _POOLINGS if name not in models.LAST_LAYERS):
         theirs = Pooling(8, "mean_sqrt_len_tokens" if ours == "mean_sqrt_len" else ours, include_prompt=False)
         for skip in (0, 3):
             features = {"token_embeddings": states, "attention_mask": mask.clone(), "prompt_length": skip}
