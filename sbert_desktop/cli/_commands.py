@@ -11,14 +11,14 @@ from pathlib import Path
 from sbert_desktop.app.reading import Read
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import DocumentView, HitView, ModelView, SearchView
-from sbert_desktop.cli import _care, _duplicates, _health, _lab, _map, _quotes, _themes
+from sbert_desktop.cli import _care, _duplicates, _health, _lab, _map, _quotes, _spaces, _themes, _train
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._opening import as_json as _json
 from sbert_desktop.cli._opening import console as _console
 from sbert_desktop.cli._opening import print_report
 from sbert_desktop.cli._opening import session as _session
 from sbert_desktop.domain import JobContext, Mode, Parsed, Query, display_path
-from sbert_desktop.errors import LibraryError, UsageError
+from sbert_desktop.errors import UsageError
 
 _RERANKED = 50
 """Passages that are read again where the setting says none and --rerank asks for it."""
@@ -50,6 +50,8 @@ def status(options: argparse.Namespace) -> None:
         space = session.library.active_space()
         stale = sum(folder.documents - folder.embedded for folder in view.folders)
         model = listed[0] if listed else view.model
+        if view.preparing:
+            output.say(f"{view.preparing}; 'index' goes on with it.")
         # What was indexed with another model says so: its space, not the model that is installed now.
         if space is not None and session.expected_fingerprint() not in ("", space.fingerprint):
             model = dataclasses.replace(model, name=space.name, dimension=space.dimension, max_tokens=0, pooling="")
@@ -82,6 +84,7 @@ def status(options: argparse.Namespace) -> None:
                     },
                     "index": {"kind": health.kind, "rows": health.rows, "recall_at_10": health.recall_at_10},
                     "stale": stale,
+                    "preparing": view.preparing,
                     "read_only": view.read_only,
                     "notices": list(view.notices),
                 }
@@ -406,12 +409,14 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def models(options: argparse.Namespace) -> int:
-    """Lists, adds, chooses, removes or verifies models."""
+    """Lists, adds, chooses, removes or verifies models; lists, goes back to or removes the spaces they made."""
     from sbert_desktop.app import models as rooms
 
+    _check_model_arguments(options)
+    if options.action in _spaces.ACTIONS:
+        return _spaces.spaces(options)
     with _session(options, create=True) as session, _console(options) as context:
-        _check_model_arguments(options)
-        before = session.settings.text(rooms.ENCODER)
+        before = session.settings.text(rooms.ENCODER), _spaces.line(session)
         if options.action == "add":
             source = options.name if options.hub is None else options.hub
             listed = rooms.add_model(session, source, context, hub=options.hub is not None)
@@ -424,8 +429,8 @@ def models(options: argparse.Namespace) -> int:
         context.clear()
         for notice in session.notices() if options.action == "remove" else ():
             output.say(notice)
-        if session.settings.text(rooms.ENCODER) != before and _must_update(session):
-            output.say("Run 'sbert-desktop index' to bring the library to this model; till then words are searched.")
+        if (session.settings.text(rooms.ENCODER), _spaces.line(session)) != before:
+            _spaces.say_what_follows(session)
         if _json(options):
             output.emit({"models": [_model(view) for view in listed]})
         for view in () if _json(options) else listed:
@@ -443,24 +448,13 @@ def _check_model_arguments(options: argparse.Namespace) -> None:
         wrong = "--hub goes with 'models add' alone."
     elif len(given) > 1:
         wrong = "A model is added from a folder or from the hub, not from both."
-    elif not given and action in {"add", "use", "remove"}:
+    elif not given and action in {"add", "use", "remove", "back", "forget-space"}:
         wrong = f"'models {action}' needs the {'folder' if action == 'add' else 'name'} of a model."
-    elif given and action not in {"add", "use", "remove"}:
+    elif given and action not in {"add", "use", "remove", "back", "forget-space"}:
         wrong = f"'models {action}' takes no name."
     else:
         return
     raise UsageError("bad-arguments", wrong, "See 'sbert-desktop models --help'.")
-
-
-def _must_update(session: Session) -> bool:
-    """Says whether there is a library and its vectors are of another model than the one in force now."""
-    if not (session.library_path / "catalog.sqlite").exists():
-        return False
-    try:
-        space = session.library.active_space()
-    except LibraryError:
-        return True  # the model is chosen all the same, and the library's trouble is told by what uses it
-    return space is not None and session.expected_fingerprint() not in ("", space.fingerprint)
 
 
 def _print_model(view: ModelView, *, verified: bool) -> None:
@@ -470,7 +464,7 @@ def _print_model(view: ModelView, *, verified: bool) -> None:
     output.line(f"{'*' if view.active else ' '} {view.name}  {', '.join(facts)}, {output.size_text(view.size)}")
     output.line(f"    {display_path(view.path)}")
     output.line(f"    sha256 {view.sha256}")
-    if verified or view.state == "refused":
+    if verified or view.state == "refused" or (view.note and not view.active):
         output.line(f"    {view.note}")
 
 
@@ -548,4 +542,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "models": models,
     "clusters": _themes.clusters,
     "map": _map.make_map,
+    "train": _train.train,
 }

@@ -26,7 +26,7 @@ how to ask; nothing you type is an error:
 A query of fields alone lists the newest documents. The options above narrow the query down further.
 Put the query into single quotes, and -- before one that begins with a minus: search -- '-draft type:pdf'
 """
-_POOLINGS = ("mean", "cls", "max", "mean_sqrt_len", "weightedmean", "lasttoken", "mean_last_4")
+_POOLINGS = ("mean", "cls", "max", "mean_sqrt_len", "weightedmean", "lasttoken", "mean_last_4", "mean_last_2")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -142,6 +142,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     _duplicates(add)
     _atlas(add)
+    _train(add("train", "Tune a model on labels, and compare it with the one before. Ctrl+C leaves a run to resume."))
     _lab(add)
     _export(add("export", "Write hits, a collection, duplicates, clusters or the map into a file."), common)
 
@@ -162,13 +163,20 @@ def build_parser() -> argparse.ArgumentParser:
 
     _evaluate(add("evaluate", "Measure the model and the search on judged data."), common)
 
-    models = add("models", "List, add, choose, remove or verify models.")
-    models.add_argument("action", choices=("list", "add", "use", "remove", "verify"), nargs="?", default="list")
+    models = add("models", "List, add, choose, remove or verify models, and the spaces that they made of the library.")
+    models.add_argument(
+        "action",
+        choices=("list", "add", "use", "remove", "verify", "spaces", "back", "forget-space"),
+        nargs="?",
+        default="list",
+        help="use: another encoder reads the library with the next 'index', then it is searched; spaces: list what "
+        "each model made of it; back: search a kept space again, at once; forget-space: remove one",
+    )
     models.add_argument(
         "name",
         nargs="?",
         metavar="NAME",
-        help="of the model; to add one: its folder",
+        help="of the model; to add one: its folder; of a space also its fingerprint",
     )
     models.add_argument(
         "--hub", metavar="NAME", help="add the model of this name on the hub, which is the one thing that goes online"
@@ -323,6 +331,40 @@ def _map_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minimum-distance", type=_weight, default=None, metavar="D", help="of points (default 0.1)")
     parser.add_argument("--seed", type=int, default=None, metavar="N", help="the same gives the same map (default 0)")
     parser.add_argument("--refit", action="store_true", help="lay it out anew, registered to the old one")
+
+
+def _train(parser: _Parser) -> None:
+    parser.add_argument(
+        "labels", nargs="*", type=_path, metavar="PAIRS.csv",
+        help="text_a,text_b,label; or sentence1,sentence2,score; anchor,positive[,negative]; premise,hypothesis,label; "
+        "question,passage,relevant",
+    )  # fmt: skip
+    parser.add_argument("--name", type=text, default="", metavar="NAME", help="of the new model")
+    parser.add_argument("--base", type=text, default="", metavar="M", help="model to begin with (default: that in use)")
+    parser.add_argument("--kind", choices=("encoder", "cross-encoder"), default="encoder", help="what is trained")
+    parser.add_argument(
+        "--label-kind", default="", choices=("pairs", "positives", "graded", "triplets", "nli", "relevance"),
+        help="what the tables hold (default: found out)",
+    )  # fmt: skip
+    parser.add_argument("--loss", default="auto", metavar="L", help="auto, or a name that an unknown one lists")
+    parser.add_argument("--epochs", type=_count, default=None, metavar="E", help="how often each label is seen")
+    parser.add_argument("--batch", type=_count, default=None, metavar="B", help="labels in a step")
+    parser.add_argument("--lr", type=float, default=2e-5, metavar="X", help="learning rate (default 2e-5)")
+    parser.add_argument("--margin", type=float, default=None, metavar="X", help="of a loss that has one")
+    parser.add_argument("--seed", type=_seed, default=0, metavar="S", help="of what is drawn by lot (default 0)")
+    parser.add_argument("--max-tokens", type=_count, default=None, metavar="N", help="read of a text while training")
+    parser.add_argument("--held-out", type=_weight, default=0.25, metavar="F", help="share kept aside (default 0.25)")
+    parser.add_argument("--patience", type=int, default=3, metavar="N",
+                        help="looks without a gain until it stops early; 0: never (default 3)")  # fmt: skip
+    parser.add_argument("--hard-negatives", type=int, default=0, metavar="N", help="looked for, for each positive")
+    parser.add_argument("--judgements", action="store_true", help="learn from the library's own judgements (too)")
+    parser.add_argument("--task", choices=("same", "answers"), default="same", help="which of them (default same)")
+    parser.add_argument("--list", action="store_true", help="list trainings")
+    parser.add_argument("--resume", type=text, default="", metavar="RUN", help="go on with a training")
+    deed = parser.add_mutually_exclusive_group()
+    deed.add_argument("--adopt", action="store_true", help="use the new model, if it is clearly better")
+    deed.add_argument("--keep", action="store_true", help="put the new model among the models")
+    deed.add_argument("--discard", action="store_true", help="with --resume: remove the training")
 
 
 def _count(text: str) -> int:

@@ -1,0 +1,166 @@
+"""Reads texts with a model that is not the one in force: the base of a training, the tuned one, a cross-encoder.
+
+A reader is opened for a while, in a child that steps aside for the person, and closed again. Vectors and scores come
+as float32, so that base and tuned are compared without the small differences of faster arithmetic.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sbert_desktop.app.session import Session
+from sbert_desktop.domain import Child, CrossEncoder, Encoder, JobContext, Vectors
+from sbert_desktop.training.comparing import as_columns
+from sbert_desktop.training.labels import LabelKind, LabelSet
+
+_STEP = 128
+"""Texts between two moves of the progress line."""
+
+
+class Reader(Protocol):
+    """Gives what a comparison needs of a model."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    def columns(self, labels: LabelSet, context: JobContext) -> tuple[Vectors, ...]:
+        """Gives vectors of each text of the labels, one array for each place."""
+        ...
+
+    def passages(self, texts: Sequence[str], context: JobContext) -> Vectors:
+        """Gives vectors of passages, float32 [n, dimension], unit rows."""
+        ...
+
+    def queries(self, texts: Sequence[str], context: JobContext) -> Vectors:
+        """Gives vectors of questions, float32 [n, dimension], unit rows."""
+        ...
+
+
+class EncoderReader:
+    """Reads with an encoder; each text is encoded once."""
+
+    def __init__(self, encoder: Encoder, phase: str, *, one_prompt: bool) -> None:
+        self._encoder = encoder
+        self._phase = phase
+        self._one_prompt = one_prompt
+        self._known: dict[tuple[bool, str], NDArray[np.float32]] = {}
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._encoder.info.name
+
+    def columns(self, labels: LabelSet, context: JobContext) -> tuple[Vectors, ...]:
+        """Gives vectors of each text of the labels."""
+        found = []
+        for place in range(labels.kind.texts):
+            texts = [example.texts[place] for example in labels.examples]
+            asks = place == 0 and labels.kind is LabelKind.RELEVANCE
+            found.append(self.queries(texts, context) if asks else self.passages(texts, context))
+        return tuple(found)
+
+    def passages(self, texts: Sequence[str], context: JobContext) -> Vectors:
+        """Gives vectors of passages."""
+        return self._read(texts, False, context)
+
+    def queries(self, texts: Sequence[str], context: JobContext) -> Vectors:
+        """Gives vectors of questions, with the prompt that the model has for them."""
+        return self._read(texts, not self._one_prompt, context)
+
+    def _read(self, texts: Sequence[str], asks: bool, context: JobContext) -> Vectors:
+        new = [text for text in dict.fromkeys(texts) if (asks, text) not in self._known]
+        for start in range(0, len(new), _STEP):
+            context.check()
+            context.progress(self._phase, start, len(new))
+            step = new[start : start + _STEP]
+            rows = ([self._encoder.encode_query(text) for text in step] if asks
+                    else list(self._encoder.encode_passages(step, context)))  # fmt: skip
+            self._known.update(((asks, text), row) for text, row in zip(step, rows, strict=True))
+        if not texts:
+            return np.empty((0, self._encoder.info.dimension), np.float32)
+        return np.stack([self._known[asks, text] for text in texts])
+
+
+class ScoreReader:
+    """Reads with a cross-encoder: what it gives as vectors are its scores, see :func:`as_columns`."""
+
+    def __init__(self, cross: CrossEncoder, phase: str, *, raw: bool) -> None:
+        self._cross = cross
+        self._phase = phase
+        self._raw = raw  # the model gives what must still be brought to 0-1
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._cross.name
+
+    def columns(self, labels: LabelSet, context: JobContext) -> tuple[Vectors, ...]:
+        """Gives the scores of the labels' pairs as vectors with these cosines."""
+        first = [example.texts[0] for example in labels.examples]
+        scores = [self.scores(first, [example.texts[place] for example in labels.examples], context)
+                  for place in range(1, labels.kind.texts)]  # fmt: skip
+        return as_columns(np.stack(scores, axis=1) if scores and len(first) else np.empty((0, 1)))
+
+    def scores(self, first: Sequence[str], second: Sequence[str], context: JobContext) -> NDArray[np.float32]:
+        """Gives the scores of pairs, float32 [n], 0 to 1."""
+        found = np.zeros(len(first), np.float32)
+        places: dict[str, list[int]] = {}
+        for place, text in enumerate(first):
+            places.setdefault(text, []).append(place)
+        done = 0
+        for text, rows in places.items():
+            context.check()
+            context.progress(self._phase, done, len(first))
+            found[rows] = self._cross.score(text, [second[row] for row in rows], context)
+            done += len(rows)
+        return (1.0 / (1.0 + np.exp(-found))).astype(np.float32) if self._raw else found
+
+    def passages(self, texts: Sequence[str], context: JobContext) -> Vectors:
+        """A cross-encoder knows no vectors of single texts."""
+        raise NotImplementedError
+
+    def queries(self, texts: Sequence[str], context: JobContext) -> Vectors:
+        """A cross-encoder knows no vectors of single texts."""
+        raise NotImplementedError
+
+
+@contextlib.contextmanager
+def open_reader(session: Session, folder: Path, phase: str) -> Iterator[EncoderReader | ScoreReader]:
+    """Opens the model of a folder for reading; encoder or cross-encoder.
+
+    Raises:
+        EncoderError: It cannot be opened.
+    """
+    from sbert_desktop.encoder import open_cross_encoder, open_encoder
+    from sbert_desktop.encoder.models import CROSS_ENCODER, describe
+    from sbert_desktop.encoder.opening import may_have_gpu
+
+    def launch(kind: str, *, env: Mapping[str, str] | None = None, nice: int = 0) -> Child:
+        return session.launch(kind, env=env, nice=10 if session.interactive else nice)
+
+    facts = describe(folder)
+    chosen = session.settings.text("advanced.encoder")
+    gpu = chosen not in {"torch-cpu", "openvino"} and may_have_gpu()
+    if facts.kind == CROSS_ENCODER:
+        cross = open_cross_encoder(folder, launch=launch, device="auto" if gpu else "cpu", precision="float32",
+                                   backend="torch")  # fmt: skip
+        try:
+            yield ScoreReader(cross, phase, raw=facts.activation == "identity")
+        finally:
+            cross.close()
+        return
+    encoder = open_encoder(folder, backend="auto" if gpu else "torch-cpu", precision="float32", launch=launch,
+                           interactive=False, notify=session.notice)  # fmt: skip
+    try:
+        yield EncoderReader(encoder, phase,
+                            one_prompt=facts.prompts.get("query", "") == facts.prompts.get("document", ""))  # fmt: skip
+    finally:
+        encoder.close()
