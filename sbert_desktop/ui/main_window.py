@@ -375,7 +375,9 @@ class MainWindow(QWidget):
             self.inspector.setVisible(shown)
         if shown:
             whole = self.splitter.width()
-            width = max(self.inspector.least_width(), min(self._inspector_width, whole - 360))
+            dragged = self._inspector_width != INSPECTOR_WIDTH  # then it is as wide on every page
+            wanted = self._inspector_width if dragged else self.inspector.usual_width(INSPECTOR_WIDTH)
+            width = max(self.inspector.least_width(), min(wanted, whole - 360))
             self.splitter.setSizes([whole - width - 1, width])
         self.status.set_inspector(available=self.inspector.has_content(), shown=shown)
 

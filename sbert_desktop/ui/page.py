@@ -77,6 +77,7 @@ class Inspector(Panel):
         column.setContentsMargins(0, 0, 0, 0)
         self._column = column
         self._contents: dict[str, QWidget] = {}
+        self._widths: dict[str, int] = {}
         self._key = ""
         self._open = True
 
@@ -87,8 +88,9 @@ class Inspector(Panel):
     def _fit_least(self) -> None:
         self.setMinimumWidth(self.least_width())
 
-    def set_content(self, key: str, widget: QWidget | None) -> None:
-        """Gives the panel of page ``key``; None takes it away."""
+    def set_content(self, key: str, widget: QWidget | None, *, width: int = 0) -> None:
+        """Gives the panel of page ``key``; None takes it away. ``width``: until the person drags it, 0 as elsewhere."""
+        self._widths[key] = width
         old = self._contents.pop(key, None)
         if old is not None and old is not widget:
             self._column.removeWidget(old)
@@ -98,6 +100,10 @@ class Inspector(Panel):
             self._column.addWidget(widget)
             widget.setVisible(key == self._key)
         self.contentChanged.emit()
+
+    def usual_width(self, otherwise: int) -> int:
+        """Gives the width that the page in front has the panel at until the person drags it."""
+        return self._widths.get(self._key, 0) or otherwise
 
     def show_for(self, key: str) -> None:
         """Shows the content of a page (the window calls it when the page changes)."""

@@ -58,6 +58,7 @@ from sbert_desktop.settings import Settings
 from tests.ui.fake_clusters import FakeClusters
 from tests.ui.fake_duplicates import FakeDuplicates
 from tests.ui.fake_kept import MODEL, FakeKept
+from tests.ui.fake_lab import FakeLab
 from tests.ui.fake_map import FakeMap
 from tests.ui.fake_search import FakeSearch
 from tests.ui.fake_training import FakeTraining
@@ -273,7 +274,7 @@ def kinds_of_documents() -> tuple[DocumentView, ...]:
     return tuple(out)
 
 
-class FakeApp(FakeTraining, FakeMap, FakeClusters, FakeKept, FakeSearch, FakeDuplicates):
+class FakeApp(FakeLab, FakeTraining, FakeMap, FakeClusters, FakeKept, FakeSearch, FakeDuplicates):
     """Commands with canned answers; every answer comes from the fake's own thread."""
 
     def __init__(self, settings: Settings, *, state: str = "full", delay: float = 0.0) -> None:

@@ -34,6 +34,7 @@ MODEL = ModelView(
     state="ready",
     languages=("en",),
     bundled=True,
+    licence="apache-2.0",
 )
 HOME_1 = replace(MODEL, name="home-1", active=False, size=90_870_000, sha256="9e0d7104aa", bundled=False,
                  path=HOME / "models" / "home-1")
@@ -196,15 +197,16 @@ class FakeKept:
     def _models(self) -> tuple[ModelView, ...]:
         return (MODEL, *self.model_rows)
 
-    def add_model(self, source: str) -> JobId:
-        self.calls.append(("add_model", source))
+    def add_model(self, source: str, *, again: bool = False) -> JobId:
+        self.calls.append(("add_model", source, "again") if again else ("add_model", source))
         if self.hold_models:
             self.held = JobId("models-held")
             self.say([Started(self.held, "models"),
                       Progress(self.held, "model.safetensors", 120_000_000, 471_000_000)])
             return self.held
         own = source.rstrip("/").rpartition("/")[2]
-        self.model_rows = (*self.model_rows, replace(HOME_1, name=own, path=HOME / "models" / own))
+        others = (m for m in self.model_rows if m.name != own)
+        self.model_rows = (*others, replace(HOME_1, name=own, path=HOME / "models" / own))
         return self._job("models", self._models())
 
     def use_model(self, name: str) -> JobId:

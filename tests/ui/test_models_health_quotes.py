@@ -74,15 +74,17 @@ def test_a_model_that_is_being_got_can_be_cancelled_and_says_why_it_failed(make_
 def test_a_model_from_a_folder_is_used_and_removed_but_the_bundled_one_stays(make_window, qtbot, monkeypatch) -> None:
     window, page = models(make_window, qtbot)
     assert page.chosen().bundled
-    assert not page.detail.foot.isVisible()
+    assert not page.detail.use.isVisible()
+    assert not page.detail.remove.isVisible()
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(HOME / "mine"))
     page.from_folder.click()
     qtbot.waitUntil(lambda: page.chosen().name == "mine")
     page.detail.use.click()
     assert called(window, "use_model") == [("use_model", "mine")]
     qtbot.waitUntil(lambda: page.chosen().active)
-    assert not page.detail.foot.isVisible()  # in use: neither used again nor removed
-    page._choose("home-1")
+    qtbot.waitUntil(lambda: not page.detail.use.isVisible())  # in use or prepared: neither used again nor removed
+    assert not page.detail.remove.isVisible()
+    page.choose("home-1")
     qtbot.keyClick(page.table, Qt.Key.Key_Delete)
     assert "home-1" not in [row.name for row in page.table.rows_model.rows]
     window.toast.run_action()
@@ -95,7 +97,7 @@ def test_a_model_from_a_folder_is_used_and_removed_but_the_bundled_one_stays(mak
 
 def test_a_model_of_the_second_look_is_removed_though_it_is_in_use(make_window, qtbot) -> None:
     window, page = models(make_window, qtbot)
-    page._choose("minilm-rerank")
+    page.choose("minilm-rerank")
     page.detail.use.click()
     qtbot.waitUntil(lambda: page.chosen().active)
     assert page.detail.remove.isVisible()
@@ -106,14 +108,12 @@ def test_a_model_of_the_second_look_is_removed_though_it_is_in_use(make_window, 
     assert called(window, "remove_model") == [("remove_model", "minilm-rerank")]
 
 
-def test_models_for_a_second_look_stand_apart_and_are_explained(make_window, qtbot) -> None:
+def test_models_for_a_second_look_come_last_and_are_explained(make_window, qtbot) -> None:
     _, page = models(make_window, qtbot)
-    assert [row.name for row in page.second.rows_model.rows] == ["minilm-rerank"]
-    assert "minilm-rerank" not in [row.name for row in page.table.rows_model.rows]
+    assert [row.name for row in page.table.rows_model.rows][-1] == "minilm-rerank"
+    assert page.table.rows_model.index(3, 1).data() == "Second look"
     assert not page.offer.isVisible()
-    page.second.selectRow(0)
-    assert page.chosen().name == "minilm-rerank"
-    assert not page.table.selectionModel().hasSelection()
+    page.choose("minilm-rerank")
     assert not page.detail.values["dimension"].isVisible()
     assert "first hits" in page.detail.purpose.text()
     without, other = models(make_window, qtbot, "full")

@@ -22,14 +22,17 @@ def test_models_are_listed_with_their_facts(make_window, qtbot) -> None:
     page = window.page("models")
     qtbot.waitUntil(lambda: page.table.rows_model.rowCount() == 2)
     texts = [page.table.rows_model.index(0, c).data() for c in range(page.table.rows_model.columnCount())]
-    assert texts == ["all-MiniLM-L6-v2", "384", "256", "English", "91 MB", "In use"]
-    assert page.detail.values["pooling"].text() == "mean"
-    assert page.detail.checksum.full_text() == MODEL.sha256
-    page.detail.copy.click()
-    assert QApplication.clipboard().text() == MODEL.sha256
+    assert texts == ["all-MiniLM-L6-v2", "Search", "384", "256", "English", "", "91 MB", "In use"]
+    detail = page.detail
+    assert [detail.values[key].text() for key in ("pooling", "prompts", "licence", "languages", "device")] == [
+        "Mean", "None", "Apache 2.0", "English", "CPU, bf16"]  # fmt: skip
+    assert detail.sums["checksum"].full_text() == MODEL.sha256
+    for key, value in (("checksum", MODEL.sha256), ("fingerprint", MODEL.fingerprint)):
+        detail.copies[key].click()
+        assert QApplication.clipboard().text() == value
     page.table.selectRow(1)
-    assert page.detail.title.full_text() == "home-1"
-    assert page.detail.values["device"].text() == "not in use"
+    assert detail.title.full_text() == "home-1"
+    assert not detail.values["device"].isVisible()
 
 
 def test_verify_runs_once_at_a_time_and_says_what_it_found(make_window, qtbot, settings: Settings) -> None:
@@ -39,18 +42,20 @@ def test_verify_runs_once_at_a_time_and_says_what_it_found(make_window, qtbot, s
     page = window.page("models")
     qtbot.waitUntil(lambda: page.table.rows_model.rowCount() == 2)
     program._models = lambda: (replace(MODEL, state="refused", note="model.safetensors is not what it should be."),)
-    page.verify.click()
+    verify = page.detail.first
+    assert verify.label() == "Verify files"
+    verify.click()
     page.verify_files()
     assert program.calls.count(("verify_models",)) == 1
-    assert not page.verify.isEnabled()
-    qtbot.waitUntil(lambda: page.verify.isEnabled())
+    assert not verify.isEnabled()
+    qtbot.waitUntil(verify.isEnabled)
     assert window.toast.label.full_text() == "Not usable: all-MiniLM-L6-v2"
-    assert page.table.rows_model.index(0, 5).data() == "Files changed"
+    assert page.table.rows_model.index(0, 7).data() == "Files changed"
     assert page.detail.note.isVisible()
     program.fail["models"] = Failure("model-missing", "The model's folder is gone.", "Install the program again.")
-    page.verify.click()
+    verify.click()
     qtbot.waitUntil(lambda: "folder is gone" in window.toast.label.full_text())
-    assert page.verify.isEnabled()
+    assert verify.isEnabled()
 
 
 def test_a_list_that_fails_offers_to_try_again(make_window, qtbot, settings: Settings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sbert_desktop.domain import Finished, Outcome, Progress
@@ -15,7 +16,9 @@ from sbert_desktop.ui.widgets import Button, Card, ElidedLabel, Notice, Progress
 
 
 class Getting(QWidget):
-    """Adds one model at a time; ``added(models)`` is called with the new list."""
+    """Adds one model at a time; ``added(models)`` is called with the new list. ``changed``: it is further, or ended."""
+
+    changed = Signal()
 
     def __init__(self, desk: Desk, added: Callable[[tuple[object, ...], str], object],
                  parent: QWidget | None = None) -> None:
@@ -25,6 +28,9 @@ class Getting(QWidget):
         self._latest = Latest(desk.bridge)
         self._source = ""
         self._said = -1
+        self._again = False
+        self._fraction = 0.0
+        self._arrived = 0  # bytes that came from the hub
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(8)
@@ -51,19 +57,29 @@ class Getting(QWidget):
         """True while a model is being added."""
         return self._latest.job is not None
 
-    def add(self, source: str) -> None:
-        """Adds a model from a folder or by its name at the hub."""
+    def coming(self) -> tuple[str, float] | None:
+        """Gives name and fraction of the model on its way; None while there is none."""
+        return (self._title(), self._fraction) if self.busy() else None
+
+    def add(self, source: str, *, again: bool = False) -> None:
+        """Adds a model from a folder or by its name at the hub; ``again``: in place of the one that is there."""
         if self.busy():
             self._desk.toast("One model at a time: wait for the one that is being added, or cancel it")
             return
-        self._source, self._said = source, -1
+        self._source, self._again, self._said = source, again, -1
+        self._fraction, self._arrived = 0.0, 0
         self.notice.hide()
         self.card.show()
         self.show()
         self.bar.set_fraction(None)
         self.label.set_full_text(f"Adding {self._title()}")
-        self._latest.watch(self._desk.commands.add_model(source), on_progress=self._on_progress,
-                           on_finished=self._on_finished)
+        job = self._desk.commands.add_model(source, again=True) if again else self._desk.commands.add_model(source)
+        self._latest.watch(job, on_progress=self._on_progress, on_finished=self._on_finished)
+        self.changed.emit()
+
+    def stop(self) -> None:
+        """Stops what is being added."""
+        self._on_cancel()
 
     def _title(self) -> str:
         return quick_path(self._source.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or self._source)
@@ -71,6 +87,11 @@ class Getting(QWidget):
     def _on_progress(self, progress: Progress) -> None:
         known = progress.total is not None and progress.total > 0
         self.bar.set_fraction(progress.done / progress.total if known and progress.total else None)
+        if known and progress.total:
+            before, self._fraction = self._fraction, progress.done / progress.total
+            self._arrived = progress.done if self._from_hub() else 0
+            if int(100 * before) != int(100 * self._fraction):
+                self.changed.emit()
         far = ""
         if known and progress.total:
             far = f": {words.size(progress.done)} of {words.size(progress.total)}" if progress.total > 100_000 else \
@@ -87,16 +108,28 @@ class Getting(QWidget):
             self._desk.commands.cancel(self._latest.job)
             self.label.set_full_text("Cancelling...")
 
+    def _from_hub(self) -> bool:
+        return not self._source.startswith(("/", "\\")) and self._source[1:2] != ":"
+
     def _on_finished(self, finished: Finished) -> None:
         self._latest.job = None
         self.card.hide()
+        source, again = self._source, self._again
         if finished.outcome is Outcome.FAILED and finished.failure is not None:
-            source = self._source
-            self.notice.show_text(f"{self._title()} was not added. {failure_text(finished.failure)}",
-                                  action="Try again", run=lambda: self.add(source))
+            lost = self._arrived and finished.failure.code == "fetch-failed"
+            kept = f" The {words.size(self._arrived)} that arrived are kept." if lost else ""
+            self.notice.show_text(f"{self._title()} was not added. {failure_text(finished.failure)}{kept}",
+                                  action="Go on" if lost else "Try again",
+                                  run=lambda: self.add(source, again=again))
+            self.changed.emit()
             return
         self.hide()
         if finished.outcome is Outcome.CANCELLED:
-            self._desk.toast(f"{self._title()} was not added; nothing of it is kept")
+            if self._arrived:
+                self._desk.toast(f"Stopped; the {words.size(self._arrived)} of {self._title()} that arrived are kept "
+                                 "for a day", action="Go on", run=lambda: self.add(source, again=again))
+            else:
+                self._desk.toast(f"{self._title()} was not added; nothing of it is kept")
         elif isinstance(finished.result, tuple):
             self._added(finished.result, self._title())
+        self.changed.emit()
