@@ -94,6 +94,7 @@ class PlanOptions(QWidget):
         self.form_hint = Label("", role="meta", tone="muted", wrap=True, object_name="train_form_hint")
         self.base = ComboBox(object_name="train_base", accessible="Begins from")
         self.base.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.base.setMinimumWidth(120)
         for text, widget in (("Name", self.name_edit), ("What it is for", self.form), ("", self.form_hint),
                              ("Begins from", self.base)):
             if text:
@@ -106,6 +107,7 @@ class PlanOptions(QWidget):
         column.setSpacing(8)
         self.objective = ComboBox(object_name="train_objective", accessible="Objective")
         self.objective.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.objective.setMinimumWidth(120)
         for key, text, loss in OBJECTIVES:
             self.objective.addItem(text, key)
             self.objective.setItemData(self.objective.count() - 1, loss, Qt.ItemDataRole.ToolTipRole)

@@ -12,6 +12,7 @@ from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
+    QGridLayout,
     QHBoxLayout,
     QSizePolicy,
     QStackedWidget,
@@ -29,13 +30,14 @@ from sbert_desktop.ui.train.labelling_feed import PairFeed
 from sbert_desktop.ui.train.labelling_keys import GradeButton, HintButton, KeyButton
 from sbert_desktop.ui.train.labelling_side import JudgedSide
 from sbert_desktop.ui.train.labelling_states import PairStates, state_of
-from sbert_desktop.ui.train.words import GRADE_WORDS, GRADES, TASKS, pair_aloud, verdict_words, verdicts_of
+from sbert_desktop.ui.train.words import GRADE_WORDS, GRADES, GRADES_BRIEF, TASKS, pair_aloud, verdict_words, verdicts_of
 from sbert_desktop.ui.widgets import FlowLayout, Label, Notice, Segmented, Tag, announce, menu, name
 
-WHY: Final = {"unsure": ("The model is unsure here", "accent", "info"),
-              "sure-same": ("The model is sure here", "neutral", ""),
-              "sure-different": ("The model is sure here", "neutral", "")}
+WHY: Final = {"unsure": ("The model is unsure here", "Model unsure", "accent", "info"),
+              "sure-same": ("The model is sure here", "Model sure", "neutral", ""),
+              "sure-different": ("The model is sure here", "Model sure", "neutral", "")}
 """Never which way it is sure: that would sway."""
+GRADED_TIP: Final = "Says how alike two texts are instead of only same or different"
 
 
 @dataclass(slots=True)
@@ -74,7 +76,7 @@ class LabellingStep(QWidget):
         desk.bridge.listen("labels", on_finished=self._on_labels)
         desk.libraryChanged.connect(lambda _: self._on_library())
         desk.indexFinished.connect(lambda _: self._on_documents())
-        theme.themeChanged.connect(self._align)
+        theme.themeChanged.connect(self._fit)
         self._show_task()
 
     # ---- building
@@ -90,8 +92,8 @@ class LabellingStep(QWidget):
         self.centre = QWidget()
         name(self.centre, "train_pairs", "Pairs")
         self.centre.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # where the keys work: it has no look of its own
-        column = QVBoxLayout(self.centre)
-        column.setContentsMargins(24, 16, 24, 12)
+        column = self._column = QVBoxLayout(self.centre)
+        column.setContentsMargins(24, 24, 24, 12)
         column.setSpacing(0)
         self._build_head(column)
         self.notice = Notice("train_notice")
@@ -118,24 +120,40 @@ class LabellingStep(QWidget):
         self._connect()
 
     def _build_head(self, column: QVBoxLayout) -> None:
-        first = QHBoxLayout()
-        first.setSpacing(12)
+        self._head = QGridLayout()
+        self._head.setHorizontalSpacing(12)
+        self._head.setVerticalSpacing(4)
         self.question = Label("", role="page_title", wrap=True, object_name="train_question")
         self.tasks = Segmented(tuple((task.value, TASKS[task].tab) for task in Task), object_name="train_task",
                                accessible="What is judged")
-        first.addWidget(self.question, 1)
-        first.addWidget(self.tasks, 0, Qt.AlignmentFlag.AlignTop)
-        second = QHBoxLayout()
-        second.setSpacing(12)
         self.hint = Label("", role="meta", tone="muted", wrap=True, object_name="train_hint")
         self.why = Tag("", object_name="train_why")
         self.number = Label("", role="meta", tone="muted", object_name="train_number")
-        second.addWidget(self.hint, 1)
-        second.addWidget(self.why)
-        second.addWidget(self.number)
-        column.addLayout(first)
-        column.addSpacing(4)
-        column.addLayout(second)
+        self._compact = True
+        self._place_head(False)
+        column.addLayout(self._head)
+
+    def _place_head(self, compact: bool) -> None:
+        """Puts the question beside the tasks; where there is little room, below them and without its hint."""
+        if compact == self._compact:
+            return
+        self._compact = compact
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        for widget in (self.question, self.tasks, self.hint, self.why, self.number):
+            self._head.removeWidget(widget)
+        if compact:
+            self._head.addWidget(self.tasks, 0, 0, Qt.AlignmentFlag.AlignLeft)
+            self._head.addWidget(self.question, 1, 0, 1, 3)
+            self._head.addWidget(self.why, 0, 1, right)
+            self._head.addWidget(self.number, 0, 2, right)
+        else:
+            self._head.addWidget(self.question, 0, 0)
+            self._head.addWidget(self.tasks, 0, 1, 1, 2, right)
+            self._head.addWidget(self.hint, 1, 0)
+            self._head.addWidget(self.why, 1, 1, right)
+            self._head.addWidget(self.number, 1, 2, right)
+        self._head.setColumnStretch(0, 1)
+        self.hint.setVisible(not compact)
 
     def _build_keys(self, column: QVBoxLayout) -> None:
         self.two = QWidget()
@@ -149,7 +167,8 @@ class LabellingStep(QWidget):
         grades = QHBoxLayout(self.six)
         grades.setContentsMargins(0, 0, 0, 0)
         grades.setSpacing(8)
-        self.grades = [GradeButton(grade, meaning) for grade, meaning in zip(GRADES, GRADE_WORDS, strict=True)]
+        self.grades = [GradeButton(grade, meaning, brief) for grade, meaning, brief in
+                       zip(GRADES, GRADE_WORDS, GRADES_BRIEF, strict=True)]
         for button in self.grades:
             grades.addWidget(button, 1)
         self.six.hide()
@@ -159,7 +178,7 @@ class LabellingStep(QWidget):
         self.undo = HintButton("Backspace", "Take back the last one", object_name="train_undo")
         self.more = HintButton("C", "Show more context", object_name="train_more", checkable=True)
         self.graded = HintButton("G", "Grade from 0 to 5", object_name="train_graded", checkable=True,
-                                 tip="Says how alike two texts are instead of only same or different")
+                                 tip=GRADED_TIP)
         for button in (self.skip, self.undo, self.more, self.graded):
             flow.addWidget(button)
         column.addWidget(self.two)
@@ -282,6 +301,7 @@ class LabellingStep(QWidget):
         self.yes.show_key(words.yes, "1")
         self.no.show_key(words.no, "2")
         self.graded.setVisible(self.task is Task.SAME)
+        self._fit()
         self._show_keys()
         self._show_judged()
         self._show_pair()
@@ -314,12 +334,18 @@ class LabellingStep(QWidget):
         self.more.setChecked(False)
         self.left.show_side(pair.left)
         self.right.show_side(pair.right)
-        text, tone, icon = WHY.get(pair.why, ("", "neutral", ""))
-        self.why.setVisible(bool(text))
-        self.why.set_text(text, tone, icon)
         self._show_number()
+        self._show_why()
         self._align()
         announce(self.centre, pair_aloud(pair))
+
+    def _show_why(self) -> None:
+        text, brief, tone, icon = WHY.get(self._shown.why if self._shown is not None else "", ("", "", "neutral", ""))
+        self.why.set_text(brief if self._compact else text, tone, icon)
+        self.why.setToolTip(text)
+        room = self.width() - self.side.width() - 48 - self.tasks.sizeHint().width() - 36
+        fits = not self._compact or self.why.sizeHint().width() + self.number.sizeHint().width() <= room
+        self.why.setVisible(bool(text) and fits)
 
     def _show_number(self) -> None:
         view = self.view()
@@ -345,7 +371,7 @@ class LabellingStep(QWidget):
             bar = card.area.verticalScrollBar()
             card.area.widget().layout().activate()
             bar.setValue(max(0, card.body.passage_top() - 88) if whole else 0)
-        self.more.show_text("Show less context" if whole else "Show more context")
+        self._show_more_words()
 
     def _show_judged(self) -> None:
         view = self.view()
@@ -357,13 +383,34 @@ class LabellingStep(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        tall = self.height() >= 560
-        self.hint.setVisible(self.height() >= 480)
-        self._centre_hints()
-        margins = self.centre.layout().contentsMargins()  # type: ignore[union-attr]
-        margins.setTop(24 if tall else 12)
-        self.centre.layout().setContentsMargins(margins)  # type: ignore[union-attr]
+        self._fit()
+
+    def _fit(self) -> None:
+        """Fits what stands around the cards to the room there is."""
+        self.side.fit(self.width())
+        wide = self.width() - self.side.width() - 48
+        words = theme.metrics("page_title").horizontalAdvance(self.question.text())
+        short = self.height() < 520 * max(100, theme.text_scale) // 100
+        compact = words + self.tasks.sizeHint().width() + 24 > wide or short
+        self._place_head(compact)
+        theme.set_role(self.question, "page_title" if words <= wide else "section")
+        for button, long, brief in ((self.skip, "Skip, not sure", "Skip"),
+                                    (self.undo, "Take back the last one", "Take back"),
+                                    (self.graded, "Grade from 0 to 5", "Grade 0 to 5")):
+            button.show_text(brief if compact else long, "" if button is not self.graded else GRADED_TIP)
+        self._show_more_words()
+        for key in (self.yes, self.no):
+            key.set_low(short)
+        self._show_why()
+        margins = self._column.contentsMargins()
+        margins.setTop(12 if compact else 24)
+        self._column.setContentsMargins(margins)
         self._align()
+
+    def _show_more_words(self) -> None:
+        whole = self.more.isChecked()
+        long, brief = ("Show less context", "Less context") if whole else ("Show more context", "More context")
+        self.more.show_text(brief if self._compact else long)
 
     def _centre_hints(self) -> None:
         flow = self.hints.layout()

@@ -60,6 +60,7 @@ class KeyButton(_PaintedButton):
     def __init__(self, object_name: str, parent: QWidget | None = None) -> None:
         super().__init__(object_name, parent)
         self.key: Key | None = None
+        self._low = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_key(self, key: Key, digit: str) -> None:
@@ -72,7 +73,14 @@ class KeyButton(_PaintedButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(260, max(72, theme.line("big_number") + theme.line("meta") + 24))
+        least = 48 if self._low else 72
+        return QSize(260, max(least, theme.line("big_number") + theme.line("meta") + (8 if self._low else 24)))
+
+    def set_low(self, low: bool) -> None:
+        """Makes it lower where the window is low: the passages need the room."""
+        if low != self._low:
+            self._low = low
+            self.updateGeometry()
 
     def minimumSizeHint(self) -> QSize:
         return QSize(160, self.sizeHint().height())
@@ -108,9 +116,9 @@ class KeyButton(_PaintedButton):
 class GradeButton(_PaintedButton):
     """One of the six grades: its figure and what it means."""
 
-    def __init__(self, grade: str, meaning: str, parent: QWidget | None = None) -> None:
+    def __init__(self, grade: str, meaning: str, brief: str, parent: QWidget | None = None) -> None:
         super().__init__(f"train_grade_{grade}", parent)
-        self.grade, self._meaning = grade, meaning
+        self.grade, self._meaning, self._brief = grade, meaning, brief
         self.setText(grade)
         name(self, f"train_grade_{grade}", f"{grade}, {meaning.lower()}")
         self.setToolTip(plain_tip(f"{meaning} ({grade})"))
@@ -137,8 +145,10 @@ class GradeButton(_PaintedButton):
         painter.setFont(theme.font("meta"))
         painter.setPen(theme.color("muted"))
         room = rect.width() - 8
+        metrics = painter.fontMetrics()
+        shown = self._meaning if metrics.horizontalAdvance(self._meaning) <= room else self._brief
         painter.drawText(QRect(4, top + side + 4, room, low), Qt.AlignmentFlag.AlignCenter,
-                         painter.fontMetrics().elidedText(self._meaning, Qt.TextElideMode.ElideRight, room))
+                         metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room))
         if self.shows_focus():
             paint_focus(painter, rect)
 

@@ -208,7 +208,6 @@ class RecentRow(QWidget):
         column.addWidget(Line())
         self.sign.clicked.connect(self._on_change)
         self.undo.clicked.connect(lambda: self.undoWanted.emit(self.row))
-        self.setFixedHeight(theme.height(32, role="meta", padding=12))
 
     def show_row(self, row: LabelRow) -> None:
         """Shows a judgement."""
@@ -266,8 +265,6 @@ class JudgedSide(Panel):
         self.check.clicked.connect(self.checkWanted)
         self.fewer.clicked.connect(self.checkWanted)
         self.all.clicked.connect(self.historyWanted)
-        theme.themeChanged.connect(self._fit)
-        self._fit()
 
     def _fill(self, column: QVBoxLayout) -> None:
         column.setContentsMargins(24, 24, 24, 8)
@@ -280,7 +277,7 @@ class JudgedSide(Panel):
         self.bar = BalanceBar()
         self.note = Label("", role="meta", tone="muted", wrap=True, object_name="train_balance_note")
         head = QHBoxLayout()
-        self.last = Label("Last judgements", role="section", object_name="train_last")
+        self.last = ElidedLabel("Last judgements", role="section", object_name="train_last")
         self.all = Button("Show all", kind="link", object_name="train_history",
                           tip="All judgements, to filter and change")
         head.addWidget(self.last, 1)
@@ -371,6 +368,8 @@ class JudgedSide(Panel):
         words = f"Check and train, {to_go(view)} to go" if view is not None and left else "Check and train"
         self.check.set_kind("primary" if enough else "normal")
         self.check.setText(words)
+        if view is not None and left and self.check.sizeHint().width() > self.width() - 48:
+            self.check.setText(f"{to_go(view)} to go")  # large text
         self.check.setEnabled(enough)
         why = "" if enough else "Judge a few more first: with fewer, better can't be told from chance"
         self.check.setToolTip(plain_tip(why))
@@ -385,6 +384,9 @@ class JudgedSide(Panel):
         if event.size().height() != event.oldSize().height():
             self._show_rows()
 
-    def _fit(self) -> None:
-        self.setFixedWidth(WIDTH + max(0, theme.text_scale - 100) * 6 // 5)
+    def fit(self, room: int) -> None:
+        """Takes its width from a page of a width: the pairs need the larger part."""
+        wide = WIDTH + max(0, theme.text_scale - 100)
+        self.setFixedWidth(max(264, min(wide, room // 3)))
         self._show_rows()
+        self._show_foot()

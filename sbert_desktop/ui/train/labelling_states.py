@@ -9,7 +9,7 @@ from sbert_desktop.app.training_views import Task
 from sbert_desktop.app.views import LibraryView
 from sbert_desktop.ui.page import failure_text
 from sbert_desktop.ui.train.labelling_feed import PairFeed
-from sbert_desktop.ui.widgets import EmptyState, SkeletonList
+from sbert_desktop.ui.widgets import EmptyState, SkeletonList, name
 
 
 class PairStates(QWidget):
@@ -24,7 +24,8 @@ class PairStates(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("train_states")
+        name(self, "train_states", "Pairs")
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         self.stack = QStackedWidget()
@@ -77,10 +78,10 @@ class PairStates(QWidget):
             shown._fit()
 
     def focus_first(self) -> None:
-        """Puts the focus on the one thing that can be done."""
+        """Puts the focus on the one thing that can be done, or keeps it here until there is one."""
         shown = self.stack.currentWidget()
-        if isinstance(shown, EmptyState) and shown.button is not None:
-            shown.button.setFocus(Qt.FocusReason.OtherFocusReason)
+        wanted = shown.button if isinstance(shown, EmptyState) and shown.button is not None else self
+        wanted.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
 def state_of(library: LibraryView | None, feed: PairFeed) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,9 +11,11 @@ from sbert_desktop.domain import short_path
 from sbert_desktop.ui.naming import file_words, member_words, quick_path
 from sbert_desktop.ui.words import count
 
+_SUFFIX: Final = re.compile(r"(?<=\w)\.\w{1,5}$")
 SAME, DIFFERENT, RELEVANT, NOT_RELEVANT = "same", "different", "relevant", "not relevant"
 GRADES: Final = ("0", "1", "2", "3", "4", "5")
 GRADE_WORDS: Final = ("Unrelated", "One topic", "Some in common", "Roughly alike", "Nearly the same", "The same")
+GRADES_BRIEF: Final = ("Unrelated", "One topic", "Partly", "Roughly", "Nearly", "Same")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +129,12 @@ def side_place(side: TextSide) -> str:
 
 def row_title(row: LabelRow) -> str:
     """Gives a judgement in one line: the two documents, or the question and the document."""
-    left = row.left_title or row.left
-    right = row.right_title or row.right
-    return f"{quick_path(left)} · {quick_path(right)}"
+    return f"{_stem(row.left_title) or row.left} · {_stem(row.right_title) or row.right}"
+
+
+def _stem(title: str) -> str:
+    # what kind of file it is matters little here, and costs the room of its name
+    return _SUFFIX.sub("", quick_path(title)) or title
 
 
 def pair_aloud(pair: PairView) -> str:
