@@ -7,6 +7,7 @@ as float32, so that base and tuned are compared without the small differences of
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -52,11 +53,18 @@ class EncoderReader:
         self._phase = phase
         self._one_prompt = one_prompt
         self._known: dict[tuple[bool, str], NDArray[np.float32]] = {}
+        self._pace = (0, 0.0)  # passages, seconds
 
     @property
     def name(self) -> str:
         """The model's name."""
         return self._encoder.info.name
+
+    @property
+    def speed(self) -> float:
+        """Passages a second of what was read last; 0.0 before."""
+        count, seconds = self._pace
+        return count / seconds if seconds > 0 else 0.0
 
     def columns(self, labels: LabelSet, context: JobContext) -> tuple[Vectors, ...]:
         """Gives vectors of each text of the labels."""
@@ -77,6 +85,7 @@ class EncoderReader:
 
     def _read(self, texts: Sequence[str], asks: bool, context: JobContext) -> Vectors:
         new = [text for text in dict.fromkeys(texts) if (asks, text) not in self._known]
+        began = time.monotonic()
         for start in range(0, len(new), _STEP):
             context.check()
             context.progress(self._phase, start, len(new))
@@ -84,6 +93,8 @@ class EncoderReader:
             rows = ([self._encoder.encode_query(text) for text in step] if asks
                     else list(self._encoder.encode_passages(step, context)))  # fmt: skip
             self._known.update(((asks, text), row) for text, row in zip(step, rows, strict=True))
+        if new and not asks:
+            self._pace = len(new), time.monotonic() - began
         if not texts:
             return np.empty((0, self._encoder.info.dimension), np.float32)
         return np.stack([self._known[asks, text] for text in texts])

@@ -365,5 +365,6 @@ def _compare(
                                  notes=notes)  # fmt: skip
         if isinstance(reader, EncoderReader):
             tell("Looking at what would change")
-            view = changes_ahead(session, view, reader, context)
+            view = changes_ahead(session, view, reader, context,
+                                 held=material.labels.only(material.split.held_out))  # fmt: skip
     return view
