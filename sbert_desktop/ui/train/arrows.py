@@ -110,8 +110,8 @@ class ArrowMap(KeyboardFocus, QWidget):
             painter.setPen(theme.color("muted"))
             painter.drawText(self.rect().adjusted(16, 16, -16, -16),
                              Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, arrows_words(()))
-        quiet = theme.faded("muted", 0.75 if self._at < 0 else 0.4)
-        bright = theme.faded("accent", 0.9 if self._at < 0 else 0.4)
+        quiet = theme.faded("muted", 0.75 if self._at < 0 else 0.5)
+        bright = theme.faded("accent", 0.9 if self._at < 0 else 0.5)
         for arrow in reversed(self._arrows):
             self._paint_arrow(painter, arrow, quiet, bright, 1.25)
         looked = self.looked_at()

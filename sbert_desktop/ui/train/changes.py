@@ -14,11 +14,12 @@ from sbert_desktop.ui import words
 from sbert_desktop.ui.library.tables import Column
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.arrows import ArrowMap, arrows_words, way, way_words
-from sbert_desktop.ui.train.changes_table import FlushTable, changes_table
+from sbert_desktop.ui.train.changes_table import PLAIN, FlushTable, changes_table
 from sbert_desktop.ui.train.comparing_words import in_order, rank
 from sbert_desktop.ui.widgets import Button, IconButton, Label, Segmented, announce, name
 
 PARTS: Final = (("questions", "Questions"), ("searches", "Searches"), ("map", "Map"))
+SAMPLE: Final = "Places are those by meaning alone, in a sample of your library."
 NOTHING: Final = {
     "questions": "No question was asked anew: judge answers to questions, or save a search, and they are compared.",
     "searches": "There was no search to compare.",
@@ -52,9 +53,10 @@ class Place:
         return "gone" if not self.other else "" if self.other == self.at else f"goes to {rank(self.other)}"
 
     def way(self) -> int:
-        """Gives 1 for one that comes up, -1 for one that falls, 0 for one that stays."""
+        """Gives 1 for one that comes up, -1 for one that falls, 2 for a new one, -2 for one that goes, else 0."""
+        if not self.other:
+            return 2 if self.tuned else -2
         before, after = (self.other, self.at) if self.tuned else (self.at, self.other)
-        before, after = before or 10**6, after or 10**6
         return (before > after) - (before < after)
 
 
@@ -80,7 +82,7 @@ class SearchesPart(QWidget):
         column.setSpacing(16)
         self.list = FlushTable(
             (Column("Search", lambda row: row.query, least=160),  # type: ignore[attr-defined]
-             Column("", lambda row: "saved" if row.saved else "sample", 84, tone="muted"),  # type: ignore[attr-defined]
+             Column("Kind", lambda row: "saved" if row.saved else "sample", 84, tone="muted"),  # type: ignore[attr-defined]
              Column("Places that change", lambda row: f"{differing(row)} of "  # type: ignore[arg-type]
                     f"{max(len(row.now), len(row.tuned))}", 128, right=True)),  # type: ignore[attr-defined]
             object_name="train_changes_searches", accessible="Searches", picks=True)
@@ -104,7 +106,7 @@ class SearchesPart(QWidget):
                     least=100),
              Column("", lambda row: place(row).words(), 92, right=True)),
             object_name=f"train_changes_{key}", accessible="Found by the tuned model" if tuned else "Found now",
-            arrow=lambda row: place(row).way())
+            arrow=lambda row: place(row).way(), looks=PLAIN)
 
     def show_searches(self, searches: tuple[SideBySide, ...], base: str, name_: str) -> None:
         """Shows searches; those that the person saved stand first."""
@@ -231,8 +233,8 @@ class ChangesPane(QWidget):
     def show_comparison(self, view: ComparisonView) -> None:
         """Shows what a comparison says would change."""
         self._view = view
-        self.groups.setText(groups_words(view))
-        self.groups.setVisible(view.kind != "cross-encoder")
+        self.groups.setText(groups_words(view) if view.kind != "cross-encoder" else "")
+        self.groups.setText(f"{self.groups.text()} {SAMPLE}".strip())
         self.questions.set_rows(in_order(view.changes))
         self.searches.show_searches(view.searches, view.base_name, view.name)
         self.moves.show_arrows(view.arrows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
@@ -14,10 +14,14 @@ from sbert_desktop.ui import icons
 from sbert_desktop.ui.library.tables import Column, Head, RowDelegate, RowsModel, Table
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.comparing_words import move, rank
-from sbert_desktop.ui.widgets import name, paint_focus, plain_tip
+from sbert_desktop.ui.widgets import name, paint_focus
 
 Index = QModelIndex | QPersistentModelIndex
 ARROWS: Final = {1: ("up", "good"), -1: ("down", "danger"), 0: ("", "muted")}
+"""Icon and tone of what gets better, worse, or stays."""
+PLAIN: Final = {2: ("plus", "accent"), 1: ("up", "muted"), 0: ("", "muted"), -1: ("down", "muted"),
+                -2: ("minus", "muted")}
+"""Icon and tone where nobody said which document is right: new, higher, alike, lower, gone."""
 _MIDDLE: Final = Qt.AlignmentFlag.AlignVCenter
 
 
@@ -46,11 +50,13 @@ class FlushHead(Head):
 
 
 class FlushDelegate(RowDelegate):
-    """Paints a cell without outer padding; ``arrow`` gives -1, 0 or 1 of a row for the last column."""
+    """Paints a cell without outer padding; ``arrow`` gives a key of ``looks`` for the last column of a row."""
 
-    def __init__(self, parent: QWidget, arrow: Callable[[object], int] | None = None) -> None:
+    def __init__(self, parent: QWidget, arrow: Callable[[object], int] | None = None,
+                 looks: Mapping[int, tuple[str, str]] = ARROWS) -> None:
         super().__init__(parent)
         self._arrow = arrow
+        self._looks = looks
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         model = index.model()
@@ -74,10 +80,9 @@ class FlushDelegate(RowDelegate):
             paint_focus(painter, QRect(0, rect.y(), option.widget.viewport().width(), rect.height() - 1))
             painter.restore()
 
-    @staticmethod
-    def _paint_move(painter: QPainter, box: QRect, text: str, way: int) -> None:
-        icon, tone = ARROWS[way]
-        painter.setFont(theme.numbers_font("strong" if way else "body"))
+    def _paint_move(self, painter: QPainter, box: QRect, text: str, way: int) -> None:
+        icon, tone = self._looks[way]
+        painter.setFont(theme.numbers_font("body" if tone == "muted" else "strong"))
         painter.setPen(theme.color(tone))
         painter.drawText(box, int(Qt.AlignmentFlag.AlignRight | _MIDDLE), text)
         wide = painter.fontMetrics().horizontalAdvance(text)
@@ -92,12 +97,13 @@ class FlushTable(Table):
     """A table without outer padding. ``whole``: it is as high as its rows and never scrolls by itself."""
 
     def __init__(self, columns: Sequence[Column], *, object_name: str, accessible: str, whole: bool = False,
-                 arrow: Callable[[object], int] | None = None, picks: bool = False,
+                 arrow: Callable[[object], int] | None = None,
+                 looks: Mapping[int, tuple[str, str]] = ARROWS, picks: bool = False,
                  parent: QWidget | None = None) -> None:
         super().__init__(columns, object_name=object_name, accessible=accessible, sortable=False, parent=parent)
         self._whole = whole
         self.setProperty("picks", picks)
-        self.setItemDelegate(FlushDelegate(self, arrow))
+        self.setItemDelegate(FlushDelegate(self, arrow, looks))
         head = FlushHead(self)
         self.setHorizontalHeader(head)
         name(head, f"{object_name}_head", f"{accessible}: columns")
@@ -151,12 +157,11 @@ def changes_table(object_name: str, *, whole: bool = False, parent: QWidget | No
 
     columns = (
         Column("Your question", lambda row: _row(row).query, 264, tip=tip),
-        Column("Right document", lambda row: _row(row).document, elide=Qt.TextElideMode.ElideMiddle, least=120,
+        Column("Right document", lambda row: _row(row).document, elide=Qt.TextElideMode.ElideMiddle, least=190,
                tip=tip),
         Column("Now", lambda row: rank(_row(row).now), 72, tone="muted", right=True, tip=tip),
         Column("Tuned", lambda row: rank(_row(row).tuned), 80, right=True, tip=tip),
     )
     made = FlushTable(columns, object_name=object_name, accessible="What would change for you", whole=whole,
                       arrow=lambda row: move(_row(row)), parent=parent)
-    made.setToolTip(plain_tip("The place of the right document among all found"))
     return made

@@ -19,11 +19,21 @@ from sbert_desktop.ui.train.changes_table import changes_table
 from sbert_desktop.ui.train.comparing_bars import ComparisonBars
 from sbert_desktop.ui.train.comparing_checks import Actions, ChecksPart
 from sbert_desktop.ui.train.comparing_report import write_report
-from sbert_desktop.ui.train.comparing_words import about, clear, judge, metric_words, move, shortened
+from sbert_desktop.ui.train.comparing_words import (
+    about,
+    by_what_decides,
+    clear,
+    judge,
+    metric_words,
+    move,
+    refusal_words,
+    shortened,
+)
 from sbert_desktop.ui.train.runs_deeds import run_deeds
 from sbert_desktop.ui.widgets import Button, EmptyState, Label, Panel, Tag, announce, name
 
 SIDE = 344
+NO_BREAK = "\N{NO-BREAK SPACE}"
 ROWS = 7
 """Changes that stand on the page; all of them are one press away."""
 
@@ -92,6 +102,9 @@ class ComparingStep(QWidget):
         inner.addWidget(self.checks)
         inner.addStretch(1)
         self.side_scroll = _scroll(self.side_inner, "train_compare_side_scroll", "Checks")
+        # the bar takes its room from the margin, so that the rows end where the buttons do
+        self.side_scroll.verticalScrollBar().rangeChanged.connect(
+            lambda _low, high: inner.setContentsMargins(24, 24, 14 if high else 24, 8))
         self.side_column.addWidget(self.side_scroll, 1)
         self.side_foot = QVBoxLayout()
         self.side_foot.setContentsMargins(24, 0, 24, 0)
@@ -176,12 +189,13 @@ class ComparingStep(QWidget):
 
     def show_comparison(self, comparison: ComparisonView) -> None:
         """Shows a comparison."""
+        comparison = by_what_decides(comparison)
         self._view, self._refusal, self._busy, self._undone = comparison, "", False, False
         said = judge(comparison)
         self.tag.set_text(said.tag, said.tone, said.icon)
         self.about.setText(about(comparison))
         self.headline.setText(said.headline)
-        self.below.setText(said.below)
+        self.below.setText(said.below.replace(" %", f"{NO_BREAK}%"))
         self.bars.setVisible(comparison.measured)
         self.bars.show_comparison(comparison)
         self._show_changes(comparison)
@@ -254,7 +268,7 @@ class ComparingStep(QWidget):
         if view is None:
             return
         state = "" if self._undone else self.deeds.state_of(view.run)
-        reason = self._refusal or (f"It cannot be adopted: {view.refusal}" if view.refusal else "")
+        reason = self._refusal or refusal_words(view)
         if state == "adopted":
             reason = f"{view.name} was adopted. Search keeps using {view.base_name} until it is ready." \
                 if view.kind != "cross-encoder" else f"{view.name} is in use."
@@ -296,6 +310,7 @@ class ComparingStep(QWidget):
         else:
             self.narrow_place.addWidget(self.checks)
             self.foot_column.addWidget(self.actions)
+        self.actions.set_in_line(not wide)
         self.side.setVisible(wide)
         self.foot.setVisible(not wide)
         self.row.setDirection(QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom)
@@ -370,12 +385,19 @@ class ComparingStep(QWidget):
 def _figures(view: ComparisonView) -> str:
     """Gives the figures as the field writes them."""
     if not view.measured:
-        return "No figures."
+        return "\n".join(["No figures.", *view.notes])
     rows = [f"{metric_words(view.metric)}: {view.base:.3f} now, {view.tuned:.3f} tuned; difference "
             f"{view.difference:+.3f}, 95 % interval {view.low:+.3f} to {view.high:+.3f} (paired bootstrap over "
             "documents)"]
-    rows += [f"{metric_words(metric)}: {base:.3f} now, {tuned:.3f} tuned" for metric, base, tuned in view.other_metrics]
-    return "\n".join(rows)
+    intervals = {one.metric: one for one in view.measures}
+    for metric, base, tuned in view.other_metrics or [(one.metric, one.base, one.tuned) for one in view.measures]:
+        if metric == view.metric:
+            continue
+        text = f"{metric_words(metric)}: {base:.3f} now, {tuned:.3f} tuned"
+        known = intervals.get(metric)
+        rows.append(f"{text}; 95 % interval {known.low:+.3f} to {known.high:+.3f}" if known is not None else text)
+    rows += [f"Trained on: {view.device}"] if view.device else []
+    return "\n".join([*rows, *view.notes])
 
 
 def _scroll(inner: QWidget, object_name: str, title: str) -> QScrollArea:

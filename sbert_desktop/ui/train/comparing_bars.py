@@ -65,12 +65,14 @@ class ComparisonBars(QWidget):
     def _axis(self) -> int:
         return theme.line("meta", 16) + 8
 
-    def _columns(self) -> tuple[int, int, bool]:
+    def _columns(self, width: int) -> tuple[int, int, bool]:
         """Gives the widths of label and bar, and whether the words stand above the bars."""
-        label = max(LABEL, min(LABEL * 2, theme.metrics("body").horizontalAdvance("Difference") + 24))
-        caption = self._caption_width()
-        bar = min(BAR * max(100, theme.text_scale) // 100, self.width() - label - GAP - caption)
-        return (0, self.width(), True) if bar < NARROW else (label, bar, False)
+        body, scale = theme.metrics("body"), max(100, theme.text_scale)
+        words = [f"{self._view.base_name} (now)", f"{self._view.name} (tuned)"] if self._view is not None else []
+        needed = max(body.horizontalAdvance(text) for text in (*words, "Difference")) + 12
+        label = max(LABEL, min(needed, LABEL * scale // 100 * 3 // 2, width * 3 // 10))
+        bar = min(BAR * scale // 100, width - label - GAP - self._caption_width())
+        return (0, width, True) if bar < NARROW * scale // 100 else (label, bar, False)
 
     def _caption_width(self) -> int:
         view = self._view
@@ -84,7 +86,7 @@ class ComparisonBars(QWidget):
         return max(wide, words) + 2
 
     def heightForWidth(self, width: int) -> int:
-        stacked = self._columns()[2]
+        stacked = self._columns(width)[2]
         extra = 3 * self._words() if stacked else 0
         return 2 * self._row() + 16 + self._band() + self._axis() + extra
 
@@ -108,7 +110,7 @@ class ComparisonBars(QWidget):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        label, bar, stacked = self._columns()
+        label, bar, stacked = self._columns(self.width())
         top = 0
         for text, tail, value, color in ((view.base_name, " (now)", view.base, "muted"),
                                          (view.name, " (tuned)", view.tuned, "accent")):
@@ -134,7 +136,7 @@ class ComparisonBars(QWidget):
         wide = QFontMetrics(font).horizontalAdvance(text)
         body = theme.metrics("body")
         if right:
-            left = max(self.width() // 3, self.width() - wide - 6 - body.horizontalAdvance(view.unit))
+            left = max(self.width() // 3, self.width() - wide - 10 - body.horizontalAdvance(view.unit))
         painter.setFont(font)
         painter.setPen(theme.color("text"))
         painter.drawText(QRect(left, line.y(), wide + 1, line.height()), _MIDDLE, text)
@@ -172,7 +174,7 @@ class ComparisonBars(QWidget):
         painter.setPen(QPen(theme.color("muted"), 1))
         painter.drawLine(QLineF(band.x(), band.bottom() + 0.5, band.right(), band.bottom() + 0.5))
         painter.setFont(theme.numbers_font("meta"))
-        last, high = -1e9, theme.line("meta", 16)
+        high = theme.line("meta", 16)
         ticks = sorted(axis.ticks, key=lambda tick: (tick[1] != "same", tick[0]))
         taken: list[QRectF] = []
         for value, text in ticks:
@@ -186,7 +188,6 @@ class ComparisonBars(QWidget):
                 continue
             taken.append(place)
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
-            last = max(last, place.right())
         painter.fillRect(QRectF(same - 1, band.y() - 4, 2, band.height() + 4), theme.color("text"))
         low, high_end = (band.x() + axis.at(end) * band.width() for end in self._ends(view))
         for text, place in (("worse", QRectF(band.x(), band.y(), same - 8 - band.x(), band.height())),

@@ -7,7 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from sbert_desktop.app.training_views import ComparisonView, GuardView
 from sbert_desktop.ui import icons, words
@@ -122,10 +122,14 @@ class Fact(QWidget):
         super().__init__(parent)
         self._icon = icon
         row = QHBoxLayout(self)
-        row.setContentsMargins(24, 0, 0, 0)
+        row.setContentsMargins(24, self._above(), 0, self._above())
         self.label = Label(text, wrap=True)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row.addWidget(self.label)
+
+    @staticmethod
+    def _above() -> int:
+        return (theme.line("body", 20) - theme.line("body")) // 2
 
     def paintEvent(self, event: QPaintEvent) -> None:
         tall = theme.line("body", 20)
@@ -159,7 +163,7 @@ class ChecksPart(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self._column.addWidget(Label("Checks", role="section"))
-        self._column.addSpacing(4)
+        self._column.addSpacing(8)
         self._rows = QVBoxLayout()
         self._rows.setSpacing(0)
         self._column.addLayout(self._rows)
@@ -219,18 +223,25 @@ class Actions(QWidget):
         self.discard = Button("Discard", size="large", icon="trash", object_name="train_discard",
                               tip="Removes it; what you judged stays")
         column.addWidget(self.reason)
+        self._line = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._line.setSpacing(8)
+        column.addLayout(self._line)
         for button in (self.primary, self.plain):
             button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-            column.addWidget(button)
+            self._line.addWidget(button, 1)
             button.clicked.connect(self.adoptWanted)
         row = QHBoxLayout()
         row.setSpacing(8)
         for button in (self.keep, self.discard):
             button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             row.addWidget(button, 1)
-        column.addLayout(row)
+        self._line.addLayout(row, 1)
         self.keep.clicked.connect(self.keepWanted)
         self.discard.clicked.connect(self.discardWanted)
+
+    def set_in_line(self, in_line: bool) -> None:
+        """Puts all buttons into one line, or Adopt above the others."""
+        self._line.setDirection(QBoxLayout.Direction.LeftToRight if in_line else QBoxLayout.Direction.TopToBottom)
 
     def show_state(self, view: ComparisonView, state: str, *, may_adopt: bool, primary: bool, reason: str,
                    busy: bool = False) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sbert_desktop.app.training_views import ChangeRow, ComparisonView
@@ -147,12 +147,24 @@ class Judged:
     below: str
 
 
+def by_what_decides(view: ComparisonView) -> ComparisonView:
+    """Gives the comparison in the measure that decided, where the one in the labels' unit says less.
+
+    A model may order pairs clearly better, though no more of them lie on the right side of the threshold.
+    """
+    first = view.measures[0] if view.measures else None
+    if first is None or not view.measured or not view.recommended or view.low > 0 or first.low <= 0:
+        return view
+    return replace(view, metric=first.metric, unit=metric_words(first.metric), base=first.base, tuned=first.tuned,
+                   difference=first.tuned - first.base, low=first.low, high=first.high)
+
+
 def judge(view: ComparisonView) -> Judged:
     """Says what came of a training."""
     asked = counts_of(view)
     if not view.measured:
         return Judged("Cannot measure", "warn", "warning", "Nothing can be said about this model", view.verdict)
-    said, _, rest = view.verdict.partition(";")
+    said = view.verdict.partition(";")[0]
     headline = said.strip().rstrip(".")
     stops = [guard for guard in view.guards if not guard.passed and guard.severity == "stops"]
     if stops:
@@ -163,10 +175,28 @@ def judge(view: ComparisonView) -> Judged:
         return Judged("Worse", "danger", "down", headline, asked)
     if not side:
         return Judged("Not clearly better", "warn", "warning", f"About as good as {view.base_name}",
-                      f"{headline}{': ' if rest else '.'}{_ended(rest.strip())} {asked}".strip())
+                      f"{_ended(view.verdict)} {asked}".strip())
     if view.refusal or not view.recommended:
-        return Judged("Not recommended", "warn", "warning", headline, f"{view.refusal} {asked}".strip())
+        return Judged("Not clearly better", "warn", "warning", f"About as good as {view.base_name}",
+                      f"{_ended(view.refusal or view.verdict)} {asked}".strip())
+    if not counted(view) and "of 100" in headline:  # see by_what_decides
+        return Judged("Recommended", "good", "check", f"Orders your pairs clearly better than {view.base_name}",
+                      f"{_ended(view.verdict)} {asked}".strip())
     return Judged("Recommended", "good", "check", headline, asked)
+
+
+def refusal_words(view: ComparisonView) -> str:
+    """Gives why it cannot be adopted, for the place above the button; the whole of it stands on the page."""
+    if not view.refusal:
+        return ""
+    failed = [guard.title for guard in view.guards if not guard.passed and guard.severity == "stops"]
+    if failed:
+        return f"It cannot be adopted: it failed the check {words.listed([f'“{title}”' for title in failed])}."
+    if view.measured and not clear(view):
+        return "It cannot be adopted: it is not clearly better. More judgements tell more."
+    if view.measured and clear(view) < 0:
+        return "It cannot be adopted: it is worse."
+    return f"It cannot be adopted: {view.refusal}"
 
 
 def _ended(text: str) -> str:

@@ -16,7 +16,7 @@ from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.comparing_words import nice_step
 from sbert_desktop.ui.widgets import KeyboardFocus, announce, name, paint_box, paint_focus
 
-HEIGHT: Final = 176
+HEIGHT: Final = 232
 TOP: Final = 12
 RIGHT: Final = 56
 """Room for the number at the end of the line."""
@@ -107,7 +107,7 @@ class CurveChart(KeyboardFocus, QWidget):
         """Gives low end, high end and step of the upright axis."""
         values = [spot.value for spot in self._spots]
         low, high = min(values), max(values)
-        span = max(high - low, 0.02 * max(abs(high), 0.5))
+        span = max(high - low, 0.15 * max(abs(high), 0.1))
         step = nice_step(span * 1.1, 4)
         first = math.floor(low / step + 1e-9) * step
         last = math.ceil(high / step - 1e-9) * step

@@ -30,8 +30,8 @@ from sbert_desktop.ui.widgets import (
 )
 
 PAUSED: Final = "Paused"
-CLOSING: Final = "You may close the window: what was learned is kept, and training goes on from there when you want."
-KEEPS: Final = "Cancel keeps what was learned so far; you can go on later, or discard it."
+CLOSING: Final = "You may close the window: what was learned is kept, and you can continue from there."
+KEEPS: Final = "Cancel keeps what was learned so far; you can continue later, or discard it."
 LEARNS: Final = "Falls while the model learns; it need not reach 0"
 ASIDE: Final = "Rises while the model gets better at pairs that it does not learn from"
 
@@ -134,7 +134,7 @@ class LivePart(QWidget):
     def _hear(self, phase: str) -> None:
         stands = phase == PAUSED
         if self._paused != stands and not self._stopping:
-            phase = "Pausing" if self._paused else "Going on"
+            phase = "Pausing" if self._paused else "Continuing"
         self.show_phase("Stopping" if self._stopping else phase)
 
     def show_progress(self, progress: Progress) -> None:
@@ -175,7 +175,7 @@ class LivePart(QWidget):
     def _on_pause(self) -> None:
         self._paused = not self._paused
         self._show_pause()
-        self.show_phase("Pausing" if self._paused else "Going on")
+        self.show_phase("Pausing" if self._paused else "Continuing")
         (self.pauseWanted if self._paused else self.continueWanted).emit()
 
     def _show_pause(self) -> None:
@@ -205,7 +205,7 @@ class RunningStep(QWidget):
         self.desk = desk
         self.setObjectName("train_running")
         self._job: JobId | None = None
-        self._label = ""
+        self._label = self._run = ""
         self.deeds = run_deeds(desk)
         self.live, self.offer, self.runs = LivePart(), ResumeOffer(), RunsList()
         self.failed = Notice("train_failed")
@@ -216,10 +216,9 @@ class RunningStep(QWidget):
         inner.setProperty("page", True)
         column = QVBoxLayout(inner)
         column.setContentsMargins(24, 24, 24, 24)
-        column.setSpacing(0)
-        for widget, gap in ((self.failed, 16), (self.live, 24), (self.offer, 24), (self.runs, 0)):
+        column.setSpacing(24)
+        for widget in (self.failed, self.live, self.offer, self.runs):
             column.addWidget(widget)
-            column.addSpacing(gap)
         column.addStretch(1)
         self.scroll = QScrollArea()
         name(self.scroll, "train_running_scroll", "Training")
@@ -294,7 +293,7 @@ class RunningStep(QWidget):
                    enabled=lambda: self.running() and self.live.pause.isEnabled()),
             Action("train_cancel", "Cancel the training and keep what was learned", self.cancel, icon="close",
                    enabled=lambda: self.running() and self.live.cancel.isEnabled()),
-            Action("train_resume", "Go on with the training that was not finished",
+            Action("train_resume", "Continue the training that was not finished",
                    lambda: self.resume(self.offer.run()), icon="play",
                    enabled=lambda: not self.running() and self.offer.run() is not None),
         )
@@ -335,7 +334,7 @@ class RunningStep(QWidget):
     # ---- hearing
 
     def _begin(self, label: str) -> None:
-        self._label = label or "Training"
+        self._label, self._run = label or "Training", ""
         self.failed.hide()
         self.live.begin(self._label)
         was, self._job = self._job, self._job or JobId("")
@@ -354,6 +353,9 @@ class RunningStep(QWidget):
 
     def _on_partial(self, result: object) -> None:
         if isinstance(result, TrainingView) and self._job is not None:
+            if result.run != self._run:
+                self._run = result.run
+                self._show_state()
             self.live.name_it(next((run.name for run in self.deeds.runs() if run.run == result.run), ""))
             self.live.show_training(result)
 
@@ -380,7 +382,9 @@ class RunningStep(QWidget):
         # the newest of all is offered with large buttons; an older one stands in the list
         offered = unfinished if unfinished is not None and runs and runs[0] is unfinished else None
         self.offer.show_run(offered)
-        if running and runs and runs[0].state == "interrupted":
-            runs = runs[1:]  # that is the one under way
+        if running:  # the one under way is not an earlier one
+            runs = tuple(run for run in runs if run.run != self._run)
+            if not self._run and runs and runs[0].state in ("interrupted", "running"):
+                runs = runs[1:]
         self.runs.show_runs([run for run in runs if run is not offered], busy=running)
         self.stack.setCurrentWidget(self.scroll if running or runs or not self.failed.isHidden() else self.empty)

@@ -1,4 +1,4 @@
-"""Trainings of before: what they are, how much they gained, and what can be done with each."""
+"""Earlier trainings: what they are, how much they gained, and what can be done with each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sbert_desktop.ui.widgets import Button, ElidedLabel, FlowLayout, IconButton
 STATES: Final = {
     "interrupted": ("Not finished", "warn", "pause"), "trained": ("To be decided", "accent", ""),
     "adopted": ("Adopted", "good", "check"), "kept": ("Kept for later", "neutral", ""),
-    "discarded": ("Discarded", "neutral", ""),
+    "running": ("Under way", "accent", ""), "discarded": ("Discarded", "neutral", ""),
 }  # fmt: skip
 
 
@@ -28,6 +28,8 @@ def gain_words(run: RunView) -> str:
         if not run.of:
             return "Stopped before the first step"
         return f"Stopped after step {words.count(run.step)} of {words.count(run.of)}"
+    if run.state == "running":
+        return f"At step {words.count(run.step)} of {words.count(run.of)}" if run.of else "Getting ready"
     if view is None:
         return "Not compared"
     if not view.measured:
@@ -65,8 +67,8 @@ class RunRow(QWidget):
         texts.addWidget(ElidedLabel(f"{gain_words(run)}, {words.ago(run.made)}" if run.made else gain_words(run),
                                     role="meta", tone="muted", object_name=f"train_run_{at}_facts"))
         row.addLayout(texts, 1)
-        self.resume = Button("Go on", size="small", icon="play", object_name=f"train_run_{at}_resume",
-                             accessible=f"Go on training {label}", tip="Trains on from where it stopped")
+        self.resume = Button("Continue", size="small", icon="play", object_name=f"train_run_{at}_resume",
+                             accessible=f"Continue training {label}", tip="Trains on from where it stopped")
         self.compare = Button("Compare", size="small", object_name=f"train_run_{at}_compare",
                               accessible=f"Compare {label}", tip="Shows what it would change")
         self.adopt = Button("Adopt", size="small", object_name=f"train_run_{at}_adopt", accessible=f"Adopt {label}",
@@ -78,7 +80,7 @@ class RunRow(QWidget):
         self.resume.setEnabled(not busy)
         self.compare.setVisible(view is not None)
         self.adopt.setVisible(view is not None and run.state in ("trained", "kept") and not view.refusal)
-        self.discard.setVisible(run.state != "adopted")
+        self.discard.setVisible(run.state not in ("adopted", "running"))
         self.discard.setEnabled(not (busy and run.state == "interrupted"))
         for button, signal in ((self.resume, self.resumeWanted), (self.compare, self.compareWanted),
                                (self.adopt, self.adoptWanted), (self.discard, self.discardWanted)):
@@ -96,11 +98,11 @@ class RunsList(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        name(self, "train_runs", "Trainings of before")
+        name(self, "train_runs", "Earlier trainings")
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
-        self._column.addWidget(Label("Trainings of before", role="section", object_name="train_runs_title"))
+        self._column.addWidget(Label("Earlier trainings", role="section", object_name="train_runs_title"))
         self._column.addSpacing(4)
         self._rows = QVBoxLayout()
         self._rows.setSpacing(0)
@@ -151,7 +153,7 @@ class ResumeOffer(QWidget):
         column.setSpacing(8)
         self.title = Label("", role="page_title", wrap=True, object_name="train_resume_title")
         self.sentence = Label("", tone="muted", wrap=True, object_name="train_resume_sentence")
-        self.resume = Button("Go on training", kind="primary", size="large", icon="play", object_name="train_resume")
+        self.resume = Button("Continue training", kind="primary", size="large", icon="play", object_name="train_resume")
         self.discard = Button("Discard", size="large", icon="trash", object_name="train_resume_discard")
         self.buttons = QWidget()
         flow = FlowLayout(self.buttons, gap=8)
