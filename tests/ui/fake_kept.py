@@ -197,14 +197,14 @@ class FakeKept:
     def _models(self) -> tuple[ModelView, ...]:
         return (MODEL, *self.model_rows)
 
-    def add_model(self, source: str, *, again: bool = False) -> JobId:
-        self.calls.append(("add_model", source, "again") if again else ("add_model", source))
+    def add_model(self, source: str, *, again: str = "") -> JobId:
+        self.calls.append(("add_model", source, again) if again else ("add_model", source))
         if self.hold_models:
             self.held = JobId("models-held")
             self.say([Started(self.held, "models"),
                       Progress(self.held, "model.safetensors", 120_000_000, 471_000_000)])
             return self.held
-        own = source.rstrip("/").rpartition("/")[2]
+        own = again or source.rstrip("/").rpartition("/")[2]
         others = (m for m in self.model_rows if m.name != own)
         self.model_rows = (*others, replace(HOME_1, name=own, path=HOME / "models" / own))
         return self._job("models", self._models())

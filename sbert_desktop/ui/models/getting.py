@@ -28,7 +28,7 @@ class Getting(QWidget):
         self._latest = Latest(desk.bridge)
         self._source = ""
         self._said = -1
-        self._again = False
+        self._again = ""
         self._fraction = 0.0
         self._arrived = 0  # bytes that came from the hub
         column = QVBoxLayout(self)
@@ -61,8 +61,8 @@ class Getting(QWidget):
         """Gives name and fraction of the model on its way; None while there is none."""
         return (self._title(), self._fraction) if self.busy() else None
 
-    def add(self, source: str, *, again: bool = False) -> None:
-        """Adds a model from a folder or by its name at the hub; ``again``: in place of the one that is there."""
+    def add(self, source: str, *, again: str = "") -> None:
+        """Adds a model from a folder or by its name at the hub; ``again``: in place of the one so called."""
         if self.busy():
             self._desk.toast("One model at a time: wait for the one that is being added, or cancel it")
             return
@@ -73,7 +73,7 @@ class Getting(QWidget):
         self.show()
         self.bar.set_fraction(None)
         self.label.set_full_text(f"Adding {self._title()}")
-        job = self._desk.commands.add_model(source, again=True) if again else self._desk.commands.add_model(source)
+        job = self._desk.commands.add_model(source, again=again)
         self._latest.watch(job, on_progress=self._on_progress, on_finished=self._on_finished)
         self.changed.emit()
 
@@ -82,6 +82,8 @@ class Getting(QWidget):
         self._on_cancel()
 
     def _title(self) -> str:
+        if self._again:
+            return self._again
         return quick_path(self._source.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or self._source)
 
     def _on_progress(self, progress: Progress) -> None:

@@ -52,6 +52,7 @@ class ModelsPage(Page):
         self.spaces: tuple[SpaceView, ...] = ()
         self.deeds = Deeds(self)
         self._shown = ""
+        self._again_for = ""  # the model that is got again, while its name is asked for
         self._put_away = ""  # the notice of languages that the person closed
         self._model_state: tuple[object, ...] | None = None
         self._unread_of: tuple[object, ...] | None = None
@@ -273,6 +274,7 @@ class ModelsPage(Page):
         """Offers to get a model from the hub; a name may be suggested."""
         if not self.desk.can("add_model"):
             return
+        self._again_for = ""
         sheet = self.window().findChild(GetSheet, "get_model_sheet")
         if sheet is None:
             sheet = GetSheet(self.window())
@@ -280,15 +282,18 @@ class ModelsPage(Page):
         sheet.ask(suggested)
 
     def _get(self, source: str) -> None:
-        row = self.table.row_of(source.rpartition("/")[2])
-        self.getting.add(source, again=row is not None and first_deed(row) == "again")
+        wanted, self._again_for = self._again_for, ""
+        row = self.table.row_of(wanted) or self.table.row_of(source.rpartition("/")[2])
+        again = row is not None and first_deed(row) == "again"
+        self.getting.add(source, again=row.name if row is not None and again else "")
 
     def _get_again(self, model: ModelView) -> None:
         """Gets a model whose files changed from where it came; from the hub only after the person's click there."""
         if Path(model.source).is_absolute():
-            self.getting.add(model.source, again=True)
+            self.getting.add(model.source, again=model.name)
         else:
             self.get_model(model.source or model.name)
+            self._again_for = model.name
 
     def _on_added(self, models: tuple[object, ...], title: str) -> None:
         before = {model.name for model in self._models}
