@@ -594,9 +594,13 @@ class App(DuplicateCommands, AtlasCommands, TrainingCommands):
         """Checks every model file."""
         return self._jobs.submit("helper", "models", lambda context: models.list_models(self._session, verify=True))
 
-    def add_model(self, source: str) -> JobId:
-        """Adds a model from a folder, or from the hub by its name."""
-        return self._jobs.submit("models", "models", lambda context: models.add_model(self._session, source, context))
+    def add_model(self, source: str, *, again: str = "") -> JobId:
+        """Adds a model from a folder, or from the hub by its name; ``again``: in place of the one of that name."""
+
+        def work(context: JobContext) -> object:
+            return models.add_model(self._session, source, context, again=again)
+
+        return self._jobs.submit("models", "models", work)
 
     def use_model(self, name: str) -> JobId:
         """Makes a model the one in force; with another encoder the library is read by it at once."""
