@@ -9,9 +9,11 @@ chooses among them. Only then are texts read, and what turns out to be known is 
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 import time
-from collections.abc import Collection, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -22,10 +24,10 @@ from numpy.typing import NDArray
 from sbert_desktop.app import deciding, label_records
 from sbert_desktop.app.training_views import PairView, Task, TextSide
 from sbert_desktop.domain import PassageRecord, Snapshot, Vectors
-from sbert_desktop.errors import EncoderError, SbertDesktopError
+from sbert_desktop.errors import EncoderError
 from sbert_desktop.library import JudgementRecord
 from sbert_desktop.training import proposing
-from sbert_desktop.training.labels import LabelKind, LabelSet, nearly_same_text
+from sbert_desktop.training.labels import LabelKind, LabelSet, same_text
 
 if TYPE_CHECKING:
     from sbert_desktop.app.session import Session
@@ -61,6 +63,7 @@ class Memory:
 
     texts: set[int] = field(default_factory=set)
     pairs: set[str] = field(default_factory=set)
+    mark_pairs: set[tuple[int, int]] = field(default_factory=set)
     marks: dict[int, int] = field(default_factory=dict)
     cosines: dict[tuple[int, int], float] = field(default_factory=dict)
     fingerprint: str = ""
@@ -79,6 +82,7 @@ def memory_of(session: Session) -> Memory:
         if memory.fingerprint != fingerprint:
             memory.fingerprint = fingerprint
             memory.marks.clear()
+            memory.mark_pairs.clear()
             memory.cosines.clear()
         memory.calls += 1
         return memory
@@ -113,7 +117,12 @@ def propose_pairs(session: Session, task: Task, count: int, context: JobContext)
 
 def text_hash(text: str) -> int:
     """Gives what two texts have in common that differ in case, accents and punctuation only."""
-    return int.from_bytes(hashlib.blake2b(nearly_same_text(text).encode("utf-8", "replace"), digest_size=8).digest())
+    plain = text.lower() if text.isascii() else _ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold())
+    form = _SIGNS.sub(" ", plain).strip() or same_text(text)
+    return int.from_bytes(hashlib.blake2b(form.encode("utf-8", "replace"), digest_size=8).digest())
+
+
+_SIGNS, _ACCENTS = re.compile(r"[\W_]+"), re.compile("[\u0300-\u036f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +150,7 @@ class _Proposing:
 
     def pairs(self, count: int) -> tuple[PairView, ...]:
         """Gives them."""
-        drawn = draw(self._snapshot, self._rng, self._anchor_classes())
+        drawn = draw(self._snapshot, self._rng, self._clusters_of)
         if drawn is None:
             return ()
         self._context.check()
@@ -154,17 +163,21 @@ class _Proposing:
                     chosen += self._stage(found, threshold, count - len(chosen), stage, chosen)
         return self._shown(chosen)
 
-    def _anchor_classes(self) -> tuple[Integers, Integers] | None:
-        """Gives contents, rising, and the cluster of each, None where none are kept."""
-        from sbert_desktop.app.clustering import grouping
+    def _clusters_of(self, contents: Integers) -> Integers | None:
+        """Gives the cluster of each content, -1 for those in none (yet); None where no clusters are kept."""
+        from sbert_desktop.app.theme_desk import desk_of
 
-        try:
-            known = grouping(self._session)
-        except SbertDesktopError:
+        themes = desk_of(self._session).stored(self._session)
+        if themes is None or not themes.themes or not len(themes.keys):
             return None
-        if known is None or not len(known.contents):
-            return None
-        return known.contents, known.labels.astype(np.int64)
+        distinct, place = np.unique(contents, return_inverse=True)
+        self._shas.update(self._session.library.sha256s(distinct.tolist()))
+        keys = np.array([self._shas.get(one, "").encode("ascii", "replace") for one in distinct.tolist()],
+                        themes.keys.dtype)  # fmt: skip
+        order = np.argsort(themes.keys)
+        at = order[np.minimum(np.searchsorted(themes.keys, keys, sorter=order), len(order) - 1)]
+        labels: Integers = np.where(themes.keys[at] == keys, themes.labels()[at], -1).astype(np.int64)
+        return labels[place]
 
     # ------------------------------------------------------------ the threshold
 
@@ -219,7 +232,8 @@ class _Proposing:
             places = np.flatnonzero(free)
             proposals = proposing.propose_pairs(
                 found.only(places), threshold, missing + missing // 2,
-                shown=self._known_marks(avoided | used), seed=int(self._rng.integers(2**31)),
+                shown=self._known_marks(avoided | used), judged=self._known_pairs(stage),
+                seed=int(self._rng.integers(2**31)),
             )  # fmt: skip
             if not proposals:
                 break
@@ -241,6 +255,7 @@ class _Proposing:
                 ):  # fmt: skip
                     continue
                 used |= {left, right}
+                memory.mark_pairs.add((int(found.first[place]), int(found.second[place])))
                 cosine = float(found.cosines[place])
                 memory.cosines[_both(left, right)] = cosine
                 chosen.append(_Chosen(proposal.why.value, *pair, cosine))
@@ -249,6 +264,16 @@ class _Proposing:
     def _known_marks(self, texts: Collection[int]) -> list[int]:
         """Gives the marks of vectors that are known to be of one of these texts."""
         return [mark for mark, text in self._memory.marks.items() if text in texts]
+
+    def _known_pairs(self, stage: int) -> set[tuple[int, int]]:
+        """Gives marks of pairs that need not be read to know that they were judged, or proposed before."""
+        pairs = set(self._memory.mark_pairs) if stage < 2 else set()
+        marks: dict[int, list[int]] = {}
+        for mark, text in self._memory.marks.items():
+            marks.setdefault(text, []).append(mark)
+        for one, other in self._judged_texts:
+            pairs |= {(a, b) for a in marks.get(one, ()) for b in marks.get(other, ())}
+        return pairs
 
     def _read(self, found: _Candidates, places: Sequence[int]) -> dict[int, PassageRecord]:
         """Reads the passages of candidates; remembers which texts their marks are of."""
@@ -457,14 +482,14 @@ def marks_of(vectors: Vectors) -> Marks:
 
 
 def draw(
-    snapshot: Snapshot, rng: np.random.Generator, classes: tuple[Integers, Integers] | None = None
+    snapshot: Snapshot, rng: np.random.Generator, clusters_of: Callable[[Integers], Integers | None] | None = None
 ) -> Drawn | None:
     """Draws rows and compares some with all of them; None where there are no two documents to compare.
 
     Args:
         snapshot: A state of the library.
         rng: Says which.
-        classes: Contents, rising, and the cluster of each.
+        clusters_of: Gives the cluster of each content, None where none are known.
     """
     alive = np.asarray(snapshot.alive)
     usable = alive & (np.asarray(snapshot.lengths) >= _FEWEST_WORDS)
@@ -479,9 +504,7 @@ def draw(
         rows = rows[places[places < len(rows)]]
     vectors = np.asarray(snapshot.vectors[rows], np.float32)
     contents = np.asarray(snapshot.contents[rows], np.int64)
-    labels = None
-    if classes is not None:
-        labels = _classes_of(contents, classes)
+    labels = None if clusters_of is None else clusters_of(contents)
     anchors = _anchors(labels, contents, rng)
     cosines = vectors[anchors] @ vectors.T
     cosines[contents[anchors][:, None] == contents[None, :]] = -2.0
@@ -490,13 +513,6 @@ def draw(
         return None
     chance = float(np.clip(other.mean(), 0.0, 0.95))
     return Drawn(rows, anchors, cosines, vectors, contents, None if labels is None else labels[anchors], chance)
-
-
-def _classes_of(contents: Integers, classes: tuple[Integers, Integers]) -> Integers:
-    """Gives the cluster of each content, -1 for those that have none (yet)."""
-    known, labels = classes
-    at = np.minimum(np.searchsorted(known, contents), len(known) - 1)
-    return np.where(known[at] == contents, labels[at], -1).astype(np.int64)
 
 
 def _anchors(labels: Integers | None, contents: Integers, rng: np.random.Generator) -> Integers:

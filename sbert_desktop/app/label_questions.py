@@ -133,25 +133,33 @@ def _chosen(
 
 def _searched(session: Session, questions: Sequence[_Question], count: int, context: JobContext) -> list[_Candidate]:
     """Gives what questions find, the first questions first, as many as are wanted or there is time for."""
-    wanted = max(2, -(-count // _A_QUESTION)) * 2
-    began = time.monotonic()
+    enough = max(2, -(-count // _A_QUESTION))
+    began: float | None = None  # when the first was answered: that one may have waited for the model
     found: list[_Candidate] = []
     for number, question in enumerate(questions):
-        if number >= wanted or (found and time.monotonic() - began > _SECONDS):
+        late = began is not None and time.monotonic() - began > _SECONDS
+        if late or (number >= enough and len(found) >= _A_QUESTION * count):
             break
         context.check()
         try:
             ranked = find(session, question.query)
         except SbertDesktopError:
             continue  # a search that cannot be answered, e.g. in a folder that left
-        best = [document.hits[0] for document in ranked.results.documents[:_TOP] if document.hits]
-        records = ranked.snapshot.fetch([hit.passage_id for hit in best])
-        found += [
-            _Candidate(number, hit.score, records[hit.passage_id])
-            for hit in best
-            if hit.passage_id in records and records[hit.passage_id].text.strip()
-        ]
+        began = began or time.monotonic()
+        documents = ranked.results.documents[:_TOP]
+        records = ranked.snapshot.fetch([hit.passage_id for document in documents for hit in document.hits])
+        for document in documents:
+            best = next((hit for hit in document.hits if _can_answer(records.get(hit.passage_id), question)), None)
+            if best is not None:
+                found.append(_Candidate(number, best.score, records[best.passage_id]))
     return found
+
+
+def _can_answer(record: PassageRecord | None, question: _Question) -> bool:
+    """Says whether a passage may be asked about: one that holds the title that it is asked with answers nothing."""
+    if record is None or not record.text.strip():
+        return False
+    return not question.is_title or question.text.casefold() not in judging.same_query(record.text).casefold()
 
 
 # ---------------------------------------------------------------- questions
@@ -175,7 +183,7 @@ def _questions(
     ]  # fmt: skip
     if not found:
         found = [
-            _Question(text, Query(text, top=_TOP, passages_per_document=1), is_title=True)
+            _Question(text, Query(text, top=_TOP, passages_per_document=2), is_title=True)
             for text in titles(snapshot, rng)
         ]  # fmt: skip
     judged = Counter(judging.same_query(record.query) for record in records)

@@ -205,7 +205,7 @@ def _folder(session: Session, *, writing: bool = False) -> Path:
 
 def _free_name(folder: Path, wanted: str) -> str:
     """Gives a name for a table that no other has, without signs that a file system might refuse."""
-    plain = re.sub(r"[^\w .-]+", " ", wanted).strip(" .")[:60].strip(" .") or "labels"
+    plain = " ".join(re.sub(r"[^\w.-]+", " ", wanted).split()).strip(" .")[:60].strip(" .") or "labels"
     name, number = plain, 1
     taken = {place.stem.casefold() for place in folder.iterdir()} if folder.is_dir() else set()
     while name.casefold() in taken:

@@ -1,0 +1,215 @@
+"""What a plan trains on: judgements and tables brought together, parted by document, checked, told in words."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from sbert_desktop.app.deciding import WHOLE
+from sbert_desktop.app.planning import check_labels, gather
+from sbert_desktop.app.training_views import Plan, Task
+from sbert_desktop.errors import TrainingError, UsageError
+from sbert_desktop.library import JudgementRecord
+from sbert_desktop.training.labels import LabelKind
+from tests.app.made_labels import CONTEXT
+
+
+def said(number, verdict, kind="same", query="", text="", other=""):
+    """Gives a judgement on passages of two documents of their own."""
+    return JudgementRecord(
+        kind, verdict, query, f"{2 * number:064x}", 0, 9, text or f"The boat number {number} left the pier.",
+        f"{2 * number + 1:064x}", 0, 9, other or f"Boat {number} is no longer at its place.", made=time.time(),
+    )  # fmt: skip
+
+
+def answered(number, verdict):
+    return JudgementRecord("relevance", verdict, f"who took boat {number // 4}", f"{number:064x}", 0, 9,
+                           f"It was neighbour {number}, in the evening.", made=time.time())  # fmt: skip
+
+
+def pairs(session, count, first=0, **more):
+    session.library.judge_all([said(n, ("same", "different")[n % 2], **more) for n in range(first, first + count)])
+
+
+def documents(labels):
+    return {name for one in labels.examples for name in one.documents if name}
+
+
+def test_no_document_stands_on_two_sides(session):
+    pairs(session, 400)
+    # every fourth pair shares a document with the one before
+    session.library.judge_all([
+        JudgementRecord("same", "different", "", f"{2 * n:064x}", 0, 9, f"The boat number {n} left the pier.",
+                        f"{2 * n + 3:064x}", 0, 9, f"Boat {n + 1} is no longer at its place.", made=time.time())
+        for n in range(0, 400, 4)
+    ])  # fmt: skip
+    found = gather(session, Plan(), CONTEXT)
+    goal, hyper = found.require()
+    assert found.kind is LabelKind.PAIRS
+    assert goal.key == hyper.objective == "online-contrastive"
+    assert len(found.train) + len(found.watched) + len(found.held_out) == len(found.labels) == 500
+    sides = [documents(part) for part in (found.train, found.watched, found.held_out)]
+    assert all(sides)
+    assert not sides[0] & sides[1]
+    assert not sides[0] & sides[2]
+    assert not sides[1] & sides[2]
+    assert hyper.keep_best
+    assert hyper.patience == 3
+    assert not found.watches_held_out
+    assert abs(len(found.held_out) / 500 - 0.25) < 0.05
+    again = gather(session, Plan(), CONTEXT)  # the same split again, for a run that is resumed
+    assert (again.train, again.watched, again.held_out) == (found.train, found.watched, found.held_out)
+
+
+def test_few_labels_keep_the_last_state_and_say_what_they_cannot_tell(session):
+    pairs(session, 40)
+    found = gather(session, Plan(epochs=2, batch=4, seed=3), CONTEXT)
+    _, hyper = found.require()
+    assert found.watches_held_out
+    assert not hyper.keep_best
+    assert hyper.patience is None
+    assert (hyper.epochs, hyper.batch, hyper.seed) == (2, 4, 3)
+    view = check_labels(session, Plan(), CONTEXT)
+    assert view.may_train
+    assert view.train == 30
+    assert view.held_out == 10
+    assert "10 pairs" in view.interval
+    assert "of 100" in view.interval
+    assert [one.code for one in view.findings] == ["few"]
+    assert "40 pairs" in view.findings[0].sentence
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_too_little_stops_and_says_so(session, count):
+    pairs(session, count)
+    view = check_labels(session, Plan(), CONTEXT)
+    assert not view.may_train
+    assert view.findings[0].severity == "stops"
+    assert view.findings[0].hint
+    with pytest.raises(TrainingError) as caught:
+        gather(session, Plan(), CONTEXT).require()
+    assert caught.value.code == "cannot-train"
+
+
+def test_a_contradiction_by_way_of_a_third_text_names_the_judgements_to_open(session):
+    pairs(session, 60)
+    a, b, c = ("The deposit is 900 euros.", "Nine hundred are the deposit.", "The deposit came to 900.")
+    session.library.judge_all([
+        said(501, "same", text=a, other=b), said(502, "same", text=b, other=c), said(503, "different", text=a, other=c)
+    ])  # fmt: skip
+    view = check_labels(session, Plan(), CONTEXT)
+    finding = next(one for one in view.findings if one.code == "chain-contradictions")
+    from sbert_desktop.app.labelling import labels_view
+
+    rows = {row.id: row for row in labels_view(session, Task.SAME).rows}
+    assert {text for id_ in finding.rows for text in (rows[id_].left, rows[id_].right)} == {a, b, c}
+    assert [rows[id_].verdict for id_ in finding.rows] == ["same", "same", "different"]
+
+
+def test_duplicates_teach_by_the_documents_openings(session):
+    pairs(session, 20)
+    long = "The minutes of the meeting in March. " * 200
+    session.library.judge_all([
+        said(90, "same", query=WHOLE, text=long, other="Minutes, March: " + long),
+        said(91, "different", query=WHOLE, text=long, other=long + "and an annex"),  # one opening: says nothing
+        said(92, "different", query=WHOLE, text="", other=""),
+    ])  # fmt: skip
+    found = gather(session, Plan(), CONTEXT)
+    assert len(found.labels) == 22  # the one with two openings, and the one whose texts the helper filled in
+    opened = [one for one in found.labels.examples if one.texts[0].startswith("The minutes")]
+    assert len(opened) == 1
+    assert all(900 < len(text) <= 1_000 for text in opened[0].texts)
+
+
+def test_grades_and_verdicts_become_one_kind_and_what_is_left_out_is_counted(session):
+    pairs(session, 30)
+    session.library.judge_all([said(100 + n, f"{n % 6}", kind="grade") for n in range(12)])
+    found = gather(session, Plan(), CONTEXT)
+    assert found.kind is LabelKind.PAIRS
+    assert found.labels.counts() == {"same": 15 + 4, "different": 15 + 6}
+    assert "2 labels of another kind" in next(one.sentence for one in found.findings if one.code == "other-labels")
+    graded = gather(session, Plan(objective="cosent"), CONTEXT)
+    assert graded.kind is LabelKind.GRADED
+    assert len(graded.labels) == 12 + 15
+    assert {one.value for one in graded.train.examples} <= {0.0, 1.0, 2.0, 3.0, 4.0, 5.0}
+
+
+def test_only_positives_are_learned_from_as_such(session):
+    session.library.judge_all([said(n, "same") for n in range(24)])
+    found = gather(session, Plan(), CONTEXT)
+    goal, _ = found.require()
+    assert found.kind is found.train.kind is LabelKind.POSITIVES
+    assert goal.key == "multiple-negatives"
+    assert any(one.code == "positives-only" for one in found.findings)
+
+
+def test_questions_are_learned_from_and_mined_negatives_want_positives_only(session):
+    session.library.judge_all([answered(n, ("relevant", "not relevant")[n % 2]) for n in range(80)])
+    found = gather(session, Plan(task=Task.ANSWERS), CONTEXT)
+    assert found.kind is LabelKind.RELEVANCE
+    assert found.train.kind is LabelKind.RELEVANCE
+    asked = [{one.texts[0] for one in part.examples} for part in (found.train, found.held_out)]
+    assert not asked[0] & asked[1]  # a question stands on one side
+    assert "questions" in check_labels(session, Plan(task=Task.ANSWERS), CONTEXT).interval
+    mined = gather(session, Plan(task=Task.ANSWERS, hard_negatives=2), CONTEXT)
+    assert mined.train.kind is LabelKind.POSITIVES
+    assert mined.held_out.kind is LabelKind.RELEVANCE
+    assert mined.require()[0].key == "multiple-negatives"
+    assert len(mined.train) == sum(one.value > 0.5 for one in found.train.examples)
+
+
+def table(path, head, rows):
+    path.write_text("\n".join([head, *rows]) + "\n", "utf-8")
+    return path
+
+
+def test_nli_comes_before_grades_and_shares_no_text_with_what_is_kept_aside(tmp_path):
+    graded = table(tmp_path / "sts.csv", "sentence1,sentence2,score",
+                   [f"boat {n} leaves,boat {n} departs,{n % 6}" for n in range(60)])  # fmt: skip
+    nli = table(tmp_path / "nli.csv", "premise,hypothesis,label",
+                [f"boat {n} leaves,it moves {n},{('entailment', 'neutral', 'contradiction')[n % 3]}"
+                 for n in range(90)])  # fmt: skip
+    found = gather(None, Plan(judgements=False, labels=(nli, graded)), CONTEXT)
+    assert found.kind is LabelKind.GRADED
+    assert found.require()[0].key == "cosent"
+    aside = {text for one in found.held_out.examples for text in one.texts}
+    assert len(found.before) == 1
+    assert found.before[0].kind is LabelKind.NLI
+    assert len(found.before[0]) == 90 - len(found.held_out)
+    assert not aside & {text for one in found.before[0].examples for text in one.texts}
+
+
+def test_a_table_that_was_exported_here_does_not_count_twice(session, tmp_path):
+    from sbert_desktop.app.label_tables import export_labels
+
+    pairs(session, 24)
+    mine = export_labels(session, Task.SAME, tmp_path / "mine.csv")
+    assert len(gather(session, Plan(labels=(mine,)), CONTEXT).labels) == 24
+    only = gather(session, Plan(labels=(mine,), judgements=False), CONTEXT)
+    assert len(only.labels) == 24
+    assert set(only.ids) == {""}
+    assert documents(only.labels)
+
+
+def test_what_cannot_be_meant_is_refused(session, tmp_path):
+    pairs(session, 30)
+    for plan, code in (
+        (Plan(objective="softmax"), "objective-does-not-fit"), (Plan(objective="magic"), "unknown-objective"),
+        (Plan(learning_rate=1.0), "bad-hyper-parameter"), (Plan(held_out=0.0), ""),
+    ):  # fmt: skip
+        if code:
+            with pytest.raises(UsageError) as caught:
+                gather(session, plan, CONTEXT)
+            assert caught.value.code == code
+        else:
+            assert not gather(session, plan, CONTEXT).may_train
+    with pytest.raises(TrainingError):
+        gather(session, Plan(labels=(tmp_path / "none.csv",)), CONTEXT)
+
+
+def test_a_cross_encoder_takes_labels_as_they_are(session):
+    session.library.judge_all([answered(n, ("relevant", "not relevant")[n % 2]) for n in range(80)])
+    view = check_labels(session, Plan(task=Task.ANSWERS, kind="cross-encoder"), CONTEXT)
+    assert view.may_train
+    assert "both texts at once" in view.objective_sentence
