@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 from sbert_desktop.app.reporting import Reporter
 from sbert_desktop.app.session import Session
-from sbert_desktop.domain import Encoder, EncoderInfo, ExtractedText, JobContext, Passage, SplitRules, Tokenizer
+from sbert_desktop.domain import (
+    Encoder,
+    EncoderInfo,
+    ExtractedText,
+    JobContext,
+    Passage,
+    PassageId,
+    SplitRules,
+    Tokenizer,
+    Vectors,
+)
 from sbert_desktop.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -150,30 +160,27 @@ class Embedding:
         """Encodes the newest documents without vectors; whole documents are committed together."""
         encoder = self._encoder
         assert encoder is not None
-        chars = _ENCODE_CHARS_WINDOW if self._session.interactive else _ENCODE_CHARS_CONSOLE
         self._writer.commit()
-        pending = self._writer.pending(tokens_hint_chars=chars)
+        pending = self._writer.pending(tokens_hint_chars=characters(self._session))
         self._writer.commit()
         if not pending:
             self._nothing_pending = True
             return
-        ids = [pid for document in pending for pid, _ in document.passages]
-        texts = [text for document in pending for _, text in document.passages]
-        encoder.set_pace(gentle=self._session.gentle())
-        began = time.monotonic()
-        for start, stop in _slices(pending, chars * 4):
-            part = texts[start:stop]
-            try:
-                vectors = encoder.encode_passages(part, _Interruptible(self._context, self.aside))
-            except _Aside:
-                return
-            self._writer.put_vectors(ids[start:stop], vectors)
-            self._report.tally.encoded += len(part)
-            self._report.tally.tokens += encoder.count_tokens(part)
-            self._report.tally.encode_seconds += time.monotonic() - began
-            began = time.monotonic()
+
+        def put(ids: Sequence[PassageId], vectors: Vectors) -> None:
+            self._writer.put_vectors(ids, vectors)
             self.commit(force=True)
-            self._report.progress()
+
+        encode_pending(self._session, encoder, pending, put, self.interruptible(), self._report)
+
+    def interruptible(self) -> JobContext:
+        """Gives the job's context, which also ends an encoder's wait when there is something else to do."""
+        return _Interruptible(self._context, self.aside)
+
+    def take(self, encoder: Encoder) -> None:
+        """Goes on with the encoder that has come into force."""
+        self._nothing_pending = False
+        self._use(encoder)
 
     def build_index(self) -> None:
         """Builds the accelerator where it is worth it."""
@@ -216,6 +223,39 @@ class _Interruptible:
 
 def _nowhere(**_: bool) -> None:
     """Commits nothing: nobody stores yet."""
+
+
+def characters(session: Session) -> int:
+    """Gives how much text is encoded between two looks at what else there is to do."""
+    return _ENCODE_CHARS_WINDOW if session.interactive else _ENCODE_CHARS_CONSOLE
+
+
+def encode_pending(
+    session: Session,
+    encoder: Encoder,
+    pending: Sequence[PendingDocument],
+    put: Callable[[Sequence[PassageId], Vectors], None],
+    context: JobContext,
+    reporter: Reporter,
+) -> None:
+    """Encodes documents in slices and hands on the vectors of each; ends early when there is something else to do."""
+    tally = reporter.tally
+    ids = [pid for document in pending for pid, _ in document.passages]
+    texts = [text for document in pending for _, text in document.passages]
+    encoder.set_pace(gentle=session.gentle())
+    began = time.monotonic()
+    for start, stop in _slices(pending, characters(session) * 4):
+        part = texts[start:stop]
+        try:
+            vectors = encoder.encode_passages(part, context)
+        except _Aside:
+            return
+        put(ids[start:stop], vectors)
+        tally.encoded += len(part)
+        tally.tokens += encoder.count_tokens(part)
+        tally.encode_seconds += time.monotonic() - began
+        began = time.monotonic()
+        reporter.progress()
 
 
 def _slices(pending: Sequence[PendingDocument], chars: int) -> list[tuple[int, int]]:

@@ -91,6 +91,7 @@ class App(DuplicateCommands, AtlasCommands, TrainingCommands):
         _ = self._session.library  # opened here, so that whoever makes the program hears why it cannot be opened
         self._jobs = Jobs(lambda event: self._post(event), lanes=_LANES)
         self._live = Live(self._session, self._jobs, self._submit_index)
+        self._session.others_wait = self._others_wait
         self._lock = threading.Lock()
         self._history: list[str] = []
         self._asked: tuple[str, float] = ("", 0.0)
@@ -603,17 +604,16 @@ class App(DuplicateCommands, AtlasCommands, TrainingCommands):
         return self._jobs.submit("models", "models", work)
 
     def use_model(self, name: str) -> JobId:
-        """Makes a model the one in force; with another encoder the library is read by it at once."""
+        """Has the library come to a model: its space is prepared, and the one in use serves until then."""
 
         def work(context: JobContext) -> object:
-            before = self.settings.text(models.ENCODER)
-            after = self._step_aside() if models.changes_encoder(self._session, name) else []
-            listed = models.use_model(self._session, name)
-            if self.settings.text(models.ENCODER) != before and not self._session.library.read_only:
-                after = [indexing.IndexRequest(keep_leaving=True)]
-            for request in after:
-                self._index(request)
-            return listed
+            changes = models.changes_encoder(self._session, name)
+            after = self._step_aside() if changes else []
+            try:
+                return models.use_model(self._session, name)
+            finally:
+                if changes:
+                    self._go_on(after)
 
         return self._jobs.submit("helper", "models", work)
 
@@ -623,11 +623,15 @@ class App(DuplicateCommands, AtlasCommands, TrainingCommands):
             try:
                 return work(context)
             finally:
-                if not self._session.library.read_only:
-                    for request in after or [indexing.IndexRequest(keep_leaving=True)]:
-                        self._index(request)
+                self._go_on(after)
 
         return self._jobs.submit("helper", kind, change)
+
+    def _go_on(self, after: Sequence[indexing.IndexRequest]) -> None:
+        """Begins again what stepped aside; a run in any case, which brings the library to its model."""
+        if not (self._session.library.read_only or self._closed):
+            for request in after or [indexing.IndexRequest(keep_leaving=True)]:
+                self._index(request)
 
     def remove_model(self, name: str) -> JobId:
         """Removes the files of a model that was added."""
@@ -649,7 +653,21 @@ class App(DuplicateCommands, AtlasCommands, TrainingCommands):
     # ------------------------------------------------------------- within
 
     def _index(self, request: indexing.IndexRequest) -> JobId:
-        return self._submit_index(request, lambda context: self._live.run(request, context))
+        def work(context: JobContext) -> object:
+            report = self._live.run(request, context)
+            if report.preparing and self._others_wait():  # it let them pass, and is taken up after them
+                self._index(indexing.IndexRequest(keep_leaving=True))
+            return report
+
+        return self._submit_index(request, work)
+
+    def _others_wait(self) -> bool:
+        """Says whether something waits for the writer that no indexing run looks after between two steps."""
+        with self._lock:
+            waiting = self._jobs.ids("writer")
+            requests = {request for job, request in self._requests.items() if job in waiting}
+        others = self._jobs.kinds("writer") - {"index", "errand"}
+        return bool(others or requests - {indexing.IndexRequest(keep_leaving=True)})
 
     def _submit_index(self, request: indexing.IndexRequest, work: Callable[[JobContext], object]) -> JobId:
         job = self._jobs.submit("writer", "index", work)

@@ -21,6 +21,7 @@ from sbert_desktop.app.chance import prepare_chance
 from sbert_desktop.app.checking import Findings, Looking, check_place, look, skip_interrupted
 from sbert_desktop.app.embedding import Embedding
 from sbert_desktop.app.feeding import END, NOTHING, Feeder, Item, read_through_pool
+from sbert_desktop.app.preparing import begin_preparing
 from sbert_desktop.app.recognising import names_of, on_disk, recognise_files, scanned_files, why_not
 from sbert_desktop.app.reporting import Reporter
 from sbert_desktop.app.session import Session
@@ -122,6 +123,7 @@ def run_index(
     with session.library.writer(
         wait=wait, on_wait=lambda holder: context.progress(f"Waiting for {holder}", 0, None), check=context.check
     ) as writer:
+        session.follow_space()
         run = _Run(session, writer, request, context, Waiting() if waiting is None else waiting)
         report = run.perform(writer, folders)
     if run.unsettled and on_unsettled is not None:
@@ -188,6 +190,7 @@ class _Run:
         self._storing = Storing(self._library, writer, self._report, self._embedding.split)
         self._embedding.commit = self._storing.commit_if_due
         self._embedding.aside = lambda: bool(self._waiting) and session.held() > 0
+        self._preparing = False
         self._busy_live = False
         self.unsettled: Paths = frozenset()
 
@@ -207,6 +210,8 @@ class _Run:
             self._settle(writer)
             self._encode_all(writer)
             self._after(writer, work)
+            writer.commit()
+            self._prepare_wanted(writer)
             writer.commit()
         except (Cancelled, KeyboardInterrupt):
             writer.commit()
@@ -253,6 +258,34 @@ class _Run:
         for found in work:
             if found.whole and not found.offline:
                 writer.set_scanned(found.record.id, time.time())
+
+    def _prepare_wanted(self, writer: Writer) -> None:
+        """Prepares the space that is wanted, last of all: what is new gets into the one in use first."""
+        wanted = self._library.wanted_space()
+        if wanted is None:
+            return
+        if self._session.others_wait():
+            self._report.preparing = (wanted.model, wanted.fingerprint)
+            return
+        preparing = begin_preparing(self._session, writer, self._context, self._report, self._embedding)
+        if preparing is None:
+            return
+        self._preparing = True
+        try:
+            while True:
+                self._obey(writer)
+                while self._embedding.waiting:
+                    self._obey(writer)
+                    self._embedding.encode_some()
+                if self._session.others_wait():
+                    return
+                if not preparing.go_on():
+                    break
+            if preparing.switch():
+                self._encode_all(writer)
+        finally:
+            self._preparing = False
+            preparing.close()
 
     def _retry(self) -> frozenset[bytes]:
         return names_of(self._request.retry)
@@ -488,7 +521,7 @@ class _Run:
                 time.sleep(_STEP_ASIDE)
         self._context.check()
         # A few changed files are no bulk: they do not step aside, and nothing makes them wait.
-        small = self._request.partial or self._busy_live
+        small = (self._request.partial and not self._preparing) or self._busy_live
         while self._session.held() > 0 and not (small or self._waiting):
             time.sleep(min(_STEP_ASIDE, self._session.held()))
             self._context.check()

@@ -20,6 +20,7 @@ from sbert_desktop.errors import EncoderError
 def library_view(session: Session, *, indexing: bool = False) -> LibraryView:
     """Reads folders, counts, model and index health. Any worker thread."""
     library = session.library
+    session.follow_space()
     fingerprint = session.fingerprint()
     counts = library.counts(fingerprint)
     folders = []
@@ -71,7 +72,21 @@ def library_view(session: Session, *, indexing: bool = False) -> LibraryView:
         notices=session.notices(),
         formats=library.formats(),
         languages=library.languages(),
+        preparing=preparing_line(session),
     )
+
+
+def preparing_line(session: Session) -> str:
+    """Says how far the space is that is to take the place of the one in use; "" where none is wanted."""
+    library = session.library
+    wanted = library.wanted_space()
+    if wanted is None:
+        return ""
+    from sbert_desktop.encoder.models import BUNDLED_NAME
+
+    held, left = library.held(wanted.fingerprint), library.pending_count(wanted.fingerprint)[1]
+    total = held + left or library.counts().passages
+    return f"Preparing {wanted.model or BUNDLED_NAME}: {held:,} of {total:,} passages"
 
 
 def index_health(session: Session, *, sample: int = 0) -> IndexHealth:
@@ -113,7 +128,7 @@ def active_model(session: Session) -> ModelView:
         path, note = None, error.message
     if encoder is None:
         return ModelView(
-            session.settings.text("models.encoder") or BUNDLED_NAME,
+            session.model_name() or BUNDLED_NAME,
             path or Path(),
             0,
             0,

@@ -48,6 +48,7 @@ class Reporter:
         encoder: The encoder in use, or None while only words are stored.
         current: Folder and name of the file that was stored last.
         phase: What is read now, in words.
+        preparing: Name and fingerprint of the model whose space is being prepared, or None.
     """
 
     def __init__(self, session: Session, context: JobContext) -> None:
@@ -55,6 +56,7 @@ class Reporter:
         self.encoder: Encoder | None = None
         self.current: tuple[Path | None, str] = (None, "")
         self.phase = "Reading"
+        self.preparing: tuple[str, str] | None = None
         self._session = session
         self._context = context
         self._began = time.monotonic()
@@ -73,6 +75,9 @@ class Reporter:
         if not force and now - self._last_progress < _REPORT_SECONDS:
             return
         self._last_progress = now
+        if self.preparing is not None:
+            self._prepared(*self.preparing)
+            return
         tally = self.tally
         encoding = self.encoder is not None
         pending = self._session.library.pending_count(self._session.fingerprint())[1] if encoding else 0
@@ -101,6 +106,31 @@ class Reporter:
         else:
             minutes = f", about {seconds_left / 60:,.1f} min left" if seconds_left else ""
             self._context.progress("Passages by meaning", tally.encoded, total, f"{speed:,.0f} passages/s{minutes}")
+
+    def _prepared(self, model: str, fingerprint: str) -> None:
+        """Says how far the space is that is to take the place of the one in use."""
+        tally, library = self.tally, self._session.library
+        held, left = library.held(fingerprint), library.pending_count(fingerprint)[1]
+        speed = tally.encoded / tally.encode_seconds if tally.encode_seconds > 0 else 0.0
+        seconds = left / speed if speed else None
+        self._context.partial(
+            IndexProgress(
+                folder=None,
+                current="",
+                files_done=tally.files_done,
+                files_total=tally.files_total,
+                passages_done=held,
+                passages_total=held + left,
+                passages_per_second=speed,
+                tokens_per_second=tally.tokens / tally.encode_seconds if tally.encode_seconds > 0 else 0.0,
+                seconds_left=seconds,
+                paused=self._context.paused,
+                pace="gentle" if self._session.gentle() else "full",
+                preparing=model,
+            )
+        )
+        minutes = f"about {seconds / 60:,.1f} min left" if seconds else ""
+        self._context.progress(f"Preparing {model}", held, held + left, minutes)
 
     def _seconds_left(self, elapsed: float, files: int, passages: int, speed: float) -> float | None:
         tally = self.tally
@@ -133,5 +163,6 @@ class Reporter:
             backend=encoder.info.backend if encoder else "none",
             device=encoder.info.device if encoder else "none",
             removed_pending=tally.removed_pending,
+            preparing=self.preparing[0] if self.preparing is not None else "",
             notices=tuple(dict.fromkeys((*tally.notices, *self._session.notices()))),
         )

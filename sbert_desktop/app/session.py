@@ -24,7 +24,7 @@ from sbert_desktop.settings import Settings
 
 if TYPE_CHECKING:
     from sbert_desktop.extraction import ExtractionPool
-    from sbert_desktop.library import Library
+    from sbert_desktop.library import Library, SpaceRecord
 
 _T = TypeVar("_T")
 
@@ -56,6 +56,8 @@ class Session:
         presence: Asks the disk about files, with a bound on the time.
         second_stage: Keeps the cross-encoder that is in use.
         watch_states: Gives how each folder is watched, and why not live; set by who watches.
+        others_wait: Says whether something waits for the writer that a space in preparation should let pass; set by
+            who has lanes.
     """
 
     def __init__(
@@ -83,12 +85,17 @@ class Session:
         self._encoder_error: SbertDesktopError | None = None
         self._encoder_done = threading.Event()
         self._encoder_thread: threading.Thread | None = None
+        self._encoder_begun = False
+        self._beside: Encoder | None = None
+        self._bound: tuple[tuple[str, str, str], str] | None = None
+        self._followed: tuple[str, str] = ("", "")
         self._renderer: ChildProcess | None = None
         self._render_lock = threading.Lock()
         self.presence = Presence()
         self.second_stage = SecondStage(self._open_cross_encoder)
         self._roots: tuple[float, dict[bytes, int]] = (-math.inf, {})
         self.watch_states: Callable[[], Mapping[Path, tuple[str, str]]] = dict
+        self.others_wait: Callable[[], bool] = bool
         self._closed = False
         self._pooling: str | None = None
 
@@ -161,8 +168,9 @@ class Session:
     def start_encoder(self) -> None:
         """Begins to prepare the encoder in a thread; does nothing when it has begun."""
         with self._lock:
-            if self._encoder_thread is not None or self._closed:
+            if self._encoder_begun or self._closed:
                 return
+            self._encoder_begun = True
             self._encoder_thread = threading.Thread(
                 target=self._open_encoder, args=(self._encoder_done,), name="encoder-start", daemon=True
             )
@@ -185,21 +193,61 @@ class Session:
             raise error or EncoderError("model-missing", "There is no model.", "Add one under Models.")
         return encoder
 
-    def change_encoder(self) -> None:
-        """Takes the encoder that the settings name now, in place of the one in force; waits for nothing.
+    def change_encoder(self, *, over: Encoder | None = None) -> None:
+        """Opens the encoder anew that is to be in force now, in place of the one that is; waits for nothing.
 
         What encodes with the old one at this moment ends with ``encoder-closed``; see :meth:`with_one_encoder`.
+
+        Args:
+            over: Only if this one is still in force.
         """
         with self._lock:
+            if over is not None and self._encoder is not over:
+                return
             old, self._encoder = self._encoder, None
-            begun = self._encoder_thread is not None
+            begun, self._encoder_begun = self._encoder_begun, False
             self._encoder_error, self._encoder_thread = None, None
             before, self._encoder_done = self._encoder_done, threading.Event()
-        if old is not None:
-            threading.Thread(target=old.close, name="encoder-close", daemon=True).start()
+        _close_apart(old)
         if begun:
             self.start_encoder()
         before.set()
+
+    def take_over(self, encoder: Encoder, change: Callable[[], bool]) -> bool:
+        """Changes the library and puts another encoder in force at the same moment.
+
+        A query is encoded by one encoder and compared with that one's vectors, before, after and in between: see
+        :func:`sbert_desktop.app.searching.find`. What encodes with the old one meanwhile is done once more.
+
+        Args:
+            encoder: An open one; it belongs to the session when this gives True.
+            change: Makes its space the active one; False where it thinks better of it, and then nothing changes.
+        """
+        with self._lock:
+            if self._closed or not change():
+                return False
+            old, self._encoder = self._encoder, encoder
+            self._encoder_error, self._encoder_begun = None, True
+            before, self._encoder_done = self._encoder_done, threading.Event()
+            self._encoder_done.set()
+        if old is not encoder:
+            _close_apart(old)
+        before.set()
+        if self._on_encoder is not None:
+            self._on_encoder()
+        return True
+
+    def follow_space(self) -> None:
+        """Takes up the encoder of the active space where another process has changed that; waits for nothing."""
+        encoder = self._encoder
+        space = self.active_space()
+        if encoder is None or space is None or space.fingerprint == encoder.info.fingerprint:
+            return
+        seen = (space.fingerprint, encoder.info.fingerprint)
+        if seen != self._followed and self._pooling is None:
+            self._followed = seen
+            if self.fingerprint_of(self.model_name()) == space.fingerprint:
+                self.change_encoder(over=encoder)
 
     def with_one_encoder(self, work: Callable[[], _T]) -> _T:
         """Does what asks the encoder, once more where another model came into force in the middle of it.
@@ -215,16 +263,73 @@ class Session:
                     raise
         return work()
 
+    def active_space(self) -> SpaceRecord | None:
+        """Gives the active space of the library; None also where there is no library, or it cannot be opened."""
+        with self._lock:
+            if self._closed or (self._library is None and not os.path.lexists(self.library_path / "catalog.sqlite")):
+                return None
+        try:
+            return self.library.active_space()
+        except LibraryError:
+            return None  # what needs the library says so
+
+    def model_name(self) -> str:
+        """Gives the model in force, as the settings name it ("": the bundled one).
+
+        It is that of the library's active space, as long as it is here; else, and for a new library, the settings'.
+        """
+        from sbert_desktop.encoder.models import BUNDLED_NAME
+
+        chosen = self.settings.text("models.encoder")
+        space = None if self.settings.text("advanced.encoder") == "hashing" else self.active_space()
+        if space is None or space.name == (chosen or BUNDLED_NAME):
+            return chosen
+        key = (space.fingerprint, space.name, chosen)
+        if self._bound is None or self._bound[0] != key:
+            own = "" if space.name == BUNDLED_NAME else space.name
+            self._bound = (key, own if self.fingerprint_of(own) == space.fingerprint else chosen)
+        return self._bound[1]
+
     def model_folder(self) -> Path | None:
-        """Gives the folder of the encoder that the settings name; None for the bundled one.
+        """Gives the folder of the model in force; None for the bundled one.
 
         Raises:
             EncoderError: ``model-missing``.
         """
-        from sbert_desktop.encoder.store import find_model
+        return _folder_of(self.model_name())
 
-        name = self.settings.text("models.encoder")
-        return find_model(name) if name else None
+    def fingerprint_of(self, model: str) -> str:
+        """Gives the fingerprint that a model has here, "" where it is missing or cannot be used; 0.1 s a 90 MB."""
+        from sbert_desktop.encoder import expected_fingerprint
+
+        try:
+            return expected_fingerprint(
+                _folder_of(model), backend=self.settings.text("advanced.encoder"), pooling=self._pooling
+            )
+        except EncoderError:
+            return ""
+
+    def open_model(self, model: str) -> Encoder:
+        """Opens the encoder of a model beside the one in force; whoever asks closes it.
+
+        Raises:
+            EncoderError: It is missing, damaged or cannot run.
+        """
+        from sbert_desktop.encoder import open_encoder
+
+        return open_encoder(
+            _folder_of(model),
+            backend=self.settings.text("advanced.encoder"),
+            precision=self.settings.text("advanced.precision"),
+            launch=self.launch,
+            notify=self.notice,
+            interactive=self.interactive,
+            pooling=self._pooling,
+        )
+
+    def put_beside(self, encoder: Encoder | None) -> None:
+        """Names an encoder that works beside the one in force, so that it steps aside for the person, too."""
+        self._beside = encoder
 
     def encoder_with(self, *, pooling: str) -> Encoder:
         """Gives the model under another pooling, in place of the session's own.
@@ -241,18 +346,9 @@ class Session:
         return self._encoder
 
     def expected_fingerprint(self) -> str:
-        """Gives the fingerprint of the encoder of the settings without waiting for it; "" when there is none."""
+        """Gives the fingerprint of the encoder in force without waiting for it; "" when there is none."""
         encoder = self._encoder
-        if encoder is not None:
-            return encoder.info.fingerprint
-        from sbert_desktop.encoder import expected_fingerprint
-
-        try:
-            return expected_fingerprint(
-                self.model_folder(), backend=self.settings.text("advanced.encoder"), pooling=self._pooling
-            )
-        except EncoderError:
-            return ""
+        return encoder.info.fingerprint if encoder is not None else self.fingerprint_of(self.model_name())
 
     def encoder_state(self) -> tuple[str, str]:
         """Gives (``preparing`` | ``ready`` | ``failed``, one plain line)."""
@@ -272,17 +368,7 @@ class Session:
         encoder: Encoder | None = None
         failed: SbertDesktopError | None = None
         try:
-            from sbert_desktop.encoder import open_encoder
-
-            encoder = open_encoder(
-                self.model_folder(),
-                backend=self.settings.text("advanced.encoder"),
-                precision=self.settings.text("advanced.precision"),
-                launch=self.launch,
-                notify=self.notice,
-                interactive=self.interactive,
-                pooling=self._pooling,
-            )
+            encoder = self.open_model(self.model_name())
         except SbertDesktopError as error:
             failed = error
         except Exception as error:  # a broken installation of a native library is a known problem here
@@ -397,9 +483,9 @@ class Session:
         """Makes bulk work, storing and encoding alike, step aside for so long. Never waits."""
         self.touch()
         self._held_until = max(self._held_until, time.monotonic() + seconds)
-        encoder = self._encoder
-        if encoder is not None:
-            encoder.hold_bulk(seconds)
+        for encoder in (self._encoder, self._beside):
+            if encoder is not None:
+                encoder.hold_bulk(seconds)
 
     def held(self) -> float:
         """Gives the seconds for which bulk work should still step aside; 0.0 when it may go on."""
@@ -436,6 +522,19 @@ class Session:
         if starting is not None and starting is not threading.current_thread():
             # the interpreter's end would tear down native code that is still loading: the process would abort
             starting.join(_LOADING_SECONDS)
+
+
+def _folder_of(model: str) -> Path | None:
+    """Gives the folder of a model by the name that the settings have for it; None for the bundled one."""
+    from sbert_desktop.encoder.store import find_model
+
+    return find_model(model) if model else None
+
+
+def _close_apart(encoder: Encoder | None) -> None:
+    """Closes an encoder in a thread of its own: what it is at may take a moment to end."""
+    if encoder is not None:
+        threading.Thread(target=encoder.close, name="encoder-close", daemon=True).start()
 
 
 def cores() -> int:

@@ -397,6 +397,7 @@ class LibraryView:
     notices: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    preparing: str = ""  # "Preparing MODEL: 1,240 of 8,800 passages", while a model's space is not complete
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,7 +432,8 @@ class IndexProgress:
     """Carried by ``Progress.detail``-independent partial results while indexing runs.
 
     ``seconds_left`` is None during the first five seconds. ``note`` names a step that has no count
-    (the window fills it: "Preparing the model", "Waiting for process 4711 on lamp").
+    (the window fills it: "Preparing the model", "Waiting for process 4711 on lamp"). ``preparing`` names the model
+    whose space is being prepared beside the one in use: then the passages are counted for it.
     """
 
     folder: Path | None
@@ -446,11 +448,12 @@ class IndexProgress:
     paused: bool = False
     pace: str = "full"
     note: str = ""
+    preparing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What one indexing run did (the JSON of ``index``)."""
+    """What one indexing run did (the JSON of ``index``). ``preparing``: the model whose space is not complete yet."""
 
     documents: int
     passages: int
@@ -468,6 +471,7 @@ class IndexReport:
     device: str
     removed_pending: int = 0
     notices: tuple[str, ...] = ()
+    preparing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

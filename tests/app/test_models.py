@@ -162,7 +162,7 @@ def test_the_window_reads_the_library_with_the_encoder_that_was_chosen(tmp_path:
         inbox.result(app.add_folders([folder]))
         inbox.result(app.add_model(str(make(tmp_path / "mine"))))
         before = {event.job_id for event in inbox.events if isinstance(event, Started)}
-        assert active(inbox.result(app.use_model("mine"))) == ["mine"]
+        assert active(inbox.result(app.use_model("mine"))) == [OWN]  # it serves until "mine" has read the library
 
         def begun(event) -> bool:
             return isinstance(event, Started) and event.kind == "index" and event.job_id not in before
