@@ -277,29 +277,45 @@ def _verdict(found: _Found, primary: Measured | CannotMeasure, shown: Measured |
     if counted:
         said = found.words.format(*(f"{100 * value:.0f}" for value in (speaking.tuned, speaking.base)))
     elif "of 100" in found.words:
-        said = f"Orders the labels with {primary.metric} {primary.tuned:.2f} instead of {primary.base:.2f}"
+        said = "Orders the labels with {} {} instead of {}".format(primary.metric, *_told_apart(primary))
     else:
-        said = found.words.format(f"{speaking.tuned:.2f}", f"{speaking.base:.2f}")
+        said = found.words.format(*_told_apart(speaking))
     if count < FEWEST_CLUSTERS:
         return f"{said}; too few independent labels were kept aside ({count}) to tell it from chance."
     clear = np.sign(primary.low) == np.sign(primary.high) != 0
     if clear and np.sign(speaking.low) != np.sign(primary.low):
         # The order is clearly another one, yet as many lie on the right side of the threshold.
         word = "better" if primary.low > 0 else "worse"
-        order = f"{primary.metric} {primary.tuned:.2f} instead of {primary.base:.2f}"
+        order = "{} {} instead of {}".format(primary.metric, *_told_apart(primary))
         return f"{said}, which could be chance; but it orders them clearly {word} ({order})."
     if not clear and np.sign(speaking.low) == np.sign(speaking.high) != 0:
         return f"{said}; but the order of the labels ({primary.metric}) changed no more than by chance."
     return f"{said}; {_range(speaking, counted, clear)}."
 
 
+def _decimals(*values: float) -> int:
+    """Gives how many decimals show that these differ, and that none of them is 0: from 2 to 4."""
+    for count in (2, 3):
+        shown = {float(f"{value:.{count}f}") for value in values}
+        if len(shown) == len(values) and 0.0 not in shown:
+            return count
+    return 4
+
+
+def _told_apart(measure: Measured) -> tuple[str, str]:
+    """Gives tuned and base with the decimals that tell them apart, where they differ."""
+    count = 2 if measure.tuned == measure.base else _decimals(measure.tuned, measure.base)
+    return f"{measure.tuned:.{count}f}", f"{measure.base:.{count}f}"
+
+
 def _range(measure: Measured, counted: bool, clear: bool) -> str:
     """Gives an interval in words: ``between 6 and 20 better, 95 % sure``."""
+    low, high = measure.low, measure.high
+    decimals = _decimals(low, high) if clear else 2
 
     def number(value: float) -> str:
-        return f"{100 * abs(value):.0f}" if counted else f"{abs(value):.2f}"
+        return f"{100 * abs(value):.0f}" if counted else f"{abs(value):.{decimals}f}"
 
-    low, high = measure.low, measure.high
     if clear and low > 0:
         return f"between {number(low)} and {number(high)} better, 95 % sure"
     if clear:

@@ -6,7 +6,8 @@
 ``same`` (mrpc_train) and ``graded`` (stsb_train): so many labels, the figure on mrpc_val and stsb_dev before and after,
 with its 95 % interval (of groups that share texts), beside sentence-transformers' own Trainer with the same labels,
 loss and hyper-parameters (``pip install datasets accelerate``), in an order of its own. A seed more tells what is
-chance. ``exact``: both in one order and without dropout, which leaves no chance: how far the vectors differ. ``curve``: walmart_amazon_dev, parted in halves by product; AP on one half after
+chance. ``exact``: both in one order and without dropout, which leaves no chance: how far the vectors differ.
+``curve``: walmart_amazon_dev, parted in halves by product; AP on one half after
 200, 500 and 1,000 labels of the other. ``nli``: the softmax objective on a small encoder (the first two layers of the
 base, and two of random weights) with SICK and SNLI; before and after, each held-out pair is classed by a head fitted
 on the training part anew, since that of the training is thrown away; then NLI and grades one after the other.

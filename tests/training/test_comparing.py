@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -129,6 +130,20 @@ def test_a_better_model_is_better_in_the_unit_of_the_labels() -> None:
     assert found.better + found.same + found.worse == found.n == len(parts.held_out)
     assert (found.better - found.worse) / found.n == pytest.approx(found.shown.difference)
     assert {measure.metric for measure in found.others} == {"f1"}
+
+
+def test_a_small_difference_is_told_with_decimals_that_show_it() -> None:
+    rng = np.random.default_rng(0)
+    grades = rng.uniform(0, 5, 3000)
+    labels = LabelSet(LabelKind.GRADED, tuple(Example((f"a{i}", f"b{i}"), g) for i, g in enumerate(grades)))
+    noise = rng.normal(size=len(grades))
+    base, tuned = (angled(np.clip(0.1 * grades + size * noise, 0, 1)) for size in (0.2, 0.199))
+    found = compare(labels, split(labels), base, tuned)
+    assert found.clearly_better
+    now, before, low, high = (float(word) for word in re.findall(r"\d\.\d+", found.verdict))
+    assert round(now, 2) == round(before, 2)
+    assert now > before
+    assert 0 < low < high
 
 
 def test_a_worse_model_is_refused_and_said_to_be_worse() -> None:
