@@ -16,7 +16,7 @@ from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.arrows import ArrowMap, arrows_words, way, way_words
 from sbert_desktop.ui.train.changes_table import PLAIN, FlushTable, changes_table
 from sbert_desktop.ui.train.comparing_words import in_order, rank
-from sbert_desktop.ui.widgets import Button, IconButton, Label, Segmented, announce, name
+from sbert_desktop.ui.widgets import Button, ElidedLabel, IconButton, Label, Segmented, announce, name
 
 PARTS: Final = (("questions", "Questions"), ("searches", "Searches"), ("map", "Map"))
 SAMPLE: Final = "Places are those by meaning alone, in a sample of your library."
@@ -160,7 +160,7 @@ class MapPart(QWidget):
              Column("On the map", lambda row: way_words(row), 190, tone="muted",  # type: ignore[arg-type]
                     right=True)),
             object_name="train_changes_map_table", accessible="What would move on the map")
-        self.looked = Label("", object_name="train_changes_map_looked")
+        self.looked = Label("", wrap=True, object_name="train_changes_map_looked")
         self.looked.setMinimumHeight(theme.line("body", 20))
         self.stack = QStackedWidget()
         self.stack.setObjectName("train_changes_map_stack")
@@ -211,7 +211,7 @@ class ChangesPane(QWidget):
         head.setSpacing(8)
         self.back = IconButton("undo", "Back to the comparison", object_name="train_changes_back", shortcut="Esc")
         head.addWidget(self.back)
-        head.addWidget(Label("What would change for you", role="section", object_name="train_changes_title"), 1)
+        head.addWidget(ElidedLabel("What would change for you", role="section", object_name="train_changes_title"), 1)
         self.choice = Segmented(PARTS, object_name="train_changes_part", accessible="What is shown")
         head.addWidget(self.choice)
         column.addLayout(head)
