@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.app.evaluating_tasks import encode_queries
+from sbert_desktop.app.judged_tables import read_columns
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import (
     WORDS_WEIGHT,
@@ -55,8 +56,8 @@ def run_sts(session: Session, file: Path, context: JobContext) -> dict[str, obje
     from sbert_desktop.encoder.evaluate import pearson, spearman
 
     began = time.monotonic()
-    first, second, gold = _columns(file, "sts")
-    scores = np.array([_number(file, row, value) for row, value in enumerate(gold, 2)])
+    first, second, gold = read_scored(file, "sts")
+    scores = np.array(gold)
     if len(set(scores.tolist())) < 2:
         raise UsageError(
             "one-score", f"All scores in {display_path(file)} are equal, so nothing can be ranked.", "Add other scores."
@@ -79,8 +80,8 @@ def run_pairs(session: Session, file: Path, context: JobContext) -> dict[str, ob
     from sbert_desktop.encoder.evaluate import average_precision, best_f1
 
     began = time.monotonic()
-    first, second, labels = _columns(file, "pairs")
-    gold = np.array([_number(file, row, value) > 0.5 for row, value in enumerate(labels, 2)])
+    first, second, labels = read_scored(file, "pairs")
+    gold = np.array(labels) > 0.5
     if gold.all() or not gold.any():
         raise UsageError(
             "one-class", f"{display_path(file)} has labels of one class only.", "Add pairs of the other class."
@@ -100,7 +101,7 @@ def run_pairs(session: Session, file: Path, context: JobContext) -> dict[str, ob
 def run_triplets(session: Session, file: Path, context: JobContext) -> dict[str, object]:
     """Share of triplets whose anchor is nearer to the positive."""
     began = time.monotonic()
-    anchor, positive, negative = _columns(file, "triplets")
+    anchor, positive, negative = read_columns(file, _COLUMNS["triplets"])
     encoder = session.encoder()
     near, far = _cosines(encoder, anchor, positive, context), _cosines(encoder, anchor, negative, context)
     return {"accuracy_cosine": float((near > far).mean()), "n": len(near), "seconds": time.monotonic() - began}
@@ -132,7 +133,7 @@ class RetrievalSet:
     def __init__(self, session: Session, folder: Path, context: JobContext, rules: SplitRules | None = None) -> None:
         self._session = session
         self._context = context
-        self._corpus, queries, judgements = _beir(folder)
+        self._corpus, queries, judgements = read_beir(folder)
         self._queries = [(judgements[query_id], text) for query_id, text in queries if query_id in judgements]
         self._rules = rules
         self._vectors: Vectors | None = None
@@ -221,9 +222,14 @@ def _blocks(title: str, body: str) -> tuple[Block, ...]:
     return Block(0, cut, BlockKind.HEADING, heading=title), Block(cut, len(body), heading=title)
 
 
-def _beir(
+def read_beir(
     folder: Path,
 ) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]], dict[str, dict[str, float]]]:
+    """Reads a folder as BEIR lays them out: documents (id, title, text), queries (id, text), gains by query.
+
+    Raises:
+        UsageError: ``no-retrieval-set``, ``bad-retrieval-set``, ``nothing-judged``.
+    """
     for name in ("corpus.jsonl", "queries.jsonl", "qrels.tsv"):
         if not (_qrels(folder) if name == "qrels.tsv" else folder / name).is_file():
             raise UsageError(
@@ -275,37 +281,14 @@ def _beir_files(
     return corpus, queries, judgements
 
 
-def _columns(file: Path, kind: str) -> tuple[list[str], list[str], list[str]]:
-    try:
-        with open(file, encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream)
-            names = [name for name in (reader.fieldnames or []) if name]
-            rows = list(reader)
-    except FileNotFoundError:
-        raise UsageError("file-missing", f"There is no file {display_path(file)}.", "Check the name.") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(
-            "file-unreadable", f"{display_path(file)} is not a readable CSV file: {error}.", "Save it as CSV in UTF-8."
-        ) from None
-    chosen = []
-    for options in _COLUMNS[kind]:
-        name = next((option for option in options if option in names), None)
-        if name is None:
-            raise UsageError(
-                "column-missing",
-                f"{display_path(file)} has no column {options[0]}; it has: {', '.join(names) or 'none'}.",
-                f"Name the columns {', '.join(alternatives[0] for alternatives in _COLUMNS[kind])}.",
-            )
-        chosen.append(name)
-    if not rows:
-        raise UsageError("no-rows", f"{display_path(file)} has no rows.", "Add at least two.")
-    for line, row in enumerate(rows, 2):
-        if any(row[name] is None for name in chosen):
-            raise UsageError(
-                "row-short", f"Line {line} of {display_path(file)} has too few columns.", "Correct the line."
-            )
-    first, second, third = ([str(row[name]) for row in rows] for name in chosen)
-    return first, second, third
+def read_scored(file: Path, kind: str) -> tuple[list[str], list[str], list[float]]:
+    """Reads two texts and a number in each row: kind ``sts`` or ``pairs``.
+
+    Raises:
+        UsageError: As :func:`judged_tables.read_columns`; ``not-a-number``.
+    """
+    first, second, numbers = read_columns(file, _COLUMNS[kind])
+    return first, second, [_number(file, line, value) for line, value in enumerate(numbers, 2)]
 
 
 def _number(file: Path, row: int, value: str) -> float:

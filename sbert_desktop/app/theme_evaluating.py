@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sbert_desktop.app.judged_tables import LABEL, TEXT, read_columns
 from sbert_desktop.app.theme_desk import find_in_child
-from sbert_desktop.domain import ExtractedText, JobContext, Vectors, display_path
-from sbert_desktop.errors import UsageError
+from sbert_desktop.domain import ExtractedText, JobContext, Vectors
 from sbert_desktop.explore.communities import ClusterRequest
 from sbert_desktop.explore.document_vectors import document_vectors
 from sbert_desktop.explore.neighbours import neighbour_graph
@@ -20,8 +19,6 @@ from sbert_desktop.explore.neighbours import neighbour_graph
 if TYPE_CHECKING:
     from sbert_desktop.app.session import Session
 
-_TEXTS = ("text", "sentence", "document", "content", "utterance", "question")
-_LABELS = ("label", "category", "class", "topic", "cluster", "intent", "label_text")
 _NEIGHBOURS = 15
 _BATCH = 512
 
@@ -37,7 +34,7 @@ def run_clustering(
         UsageError: ``file-missing``, ``file-unreadable``, ``column-missing``, ``no-rows``.
     """
     began = time.monotonic()
-    texts, labels = _columns(file)
+    texts, labels = read_columns(file, (TEXT, LABEL))
     vectors = _vectors(session, texts, context)
     context.progress("Comparing documents", 0, None)
     graph = neighbour_graph(vectors, _NEIGHBOURS, context=context)
@@ -81,39 +78,6 @@ def _vectors(session: Session, texts: list[str], context: JobContext) -> Vectors
     return document_vectors(
         whole, np.array(contents, np.int64), np.array(words, np.int64), np.ones(len(whole), bool)
     ).vectors
-
-
-def _columns(file: Path) -> tuple[list[str], list[str]]:
-    try:
-        with open(file, encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream)
-            names = [name for name in (reader.fieldnames or []) if name]
-            rows = list(reader)
-    except FileNotFoundError:
-        raise UsageError("file-missing", f"There is no file {display_path(file)}.", "Check the name.") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(
-            "file-unreadable", f"{display_path(file)} is not a readable CSV file: {error}.", "Save it as CSV in UTF-8."
-        ) from None
-    by_fold = {name.strip().casefold(): name for name in reversed(names)}
-    chosen = []
-    for options in (_TEXTS, _LABELS):
-        name = next((by_fold[option] for option in options if option in by_fold), None)
-        if name is None:
-            raise UsageError(
-                "column-missing",
-                f"{display_path(file)} has no column {options[0]}; it has: {', '.join(names) or 'none'}.",
-                f"Name the columns {_TEXTS[0]} and {_LABELS[0]}.",
-            )
-        chosen.append(name)
-    if not rows:
-        raise UsageError("no-rows", f"{display_path(file)} has no rows.", "Add at least two.")
-    for line, row in enumerate(rows, 2):
-        if any(row[name] is None for name in chosen):
-            raise UsageError(
-                "row-short", f"Line {line} of {display_path(file)} has too few columns.", "Correct the line."
-            )
-    return [row[chosen[0]] for row in rows], [row[chosen[1]] for row in rows]
 
 
 def _table(first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.float64]:

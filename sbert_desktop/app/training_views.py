@@ -330,6 +330,7 @@ class LabRow:
 
     ``quality`` with ``low`` and ``high`` (95 %); ``mean_cosine``: of random pairs (anisotropy); ``isotropy``: after
     whitening, 0-1; ``speed``: passages per second on this machine; ``size``: bytes; ``dimension`` of its vectors.
+    ``change`` of the quality against the model as it is, with the ends of its paired 95 % interval; None for that one.
     """
 
     model: str
@@ -344,6 +345,9 @@ class LabRow:
     size: int
     dimension: int
     note: str = ""
+    change: float | None = None
+    change_low: float | None = None
+    change_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
