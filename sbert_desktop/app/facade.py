@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 _LANES = (
     "writer", "reader", "viewer", "helper", "errand", "study", "models", "duplicates", "cleaner", "themes", "map",
-    "training",
+    "training", "lab",
 )  # fmt: skip
 _TYPING_SECONDS = 1.0
 _SWITCH_SECONDS = 0.001

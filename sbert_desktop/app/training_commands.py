@@ -252,7 +252,7 @@ class TrainingCommands:
 
             return run_lab(self._session, chosen, data, how, context)
 
-        return self._jobs.submit("study", "lab", work, key="lab")
+        return self._jobs.submit("lab", "lab", work, key="lab")
 
     def lab_results(self) -> JobId:
         """Gives what the lab measured last."""
