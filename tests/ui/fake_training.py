@@ -75,6 +75,11 @@ _PASSAGES: tuple[tuple[str, int | None, str, str, str], ...] = (
     ("Documents/Research/Clay and sensors.docx", 4, "Field notes of 2022.",
      "Sensors in clay-rich plots lost about twenty percent of their signal within a season.", "See plot 7."),
 )
+_FIELDS = {
+    "pairs": ("text_a", "text_b", "label"), "positives": ("anchor", "positive"),
+    "graded": ("sentence1", "sentence2", "score"), "triplets": ("anchor", "positive", "negative"),
+    "nli": ("premise", "hypothesis", "label"), "relevance": ("question", "passage", "relevant"),
+}  # fmt: skip
 QUESTIONS = ("when do I get my deposit back", "bread that needs no kneading", "why does probe seven read low",
              "who fixed the boiler in January", "when to sow broad beans", "ferry with bicycles",
              "what did Odile ask about the house")
@@ -271,10 +276,10 @@ class FakeTraining:
 
     def look_at_table(self, path: Path, mapping: Sequence[tuple[str, str]] = (), kind: str = "") -> JobId:
         self.calls.append(("look_at_table", path, tuple(mapping), kind))
-        said = tuple(mapping) or (("left", "question1"), ("right", "question2"), ("value", "is_duplicate"))
         kind = kind or "pairs"
-        if kind == "triplets" and not mapping:
-            said = (("anchor", "question1"), ("positive", "question2"), ("negative", ""))
+        fields = _FIELDS[kind]
+        guessed = ("question1", "question2", "" if fields[2:] == ("negative",) else "is_duplicate")
+        said = tuple(mapping) or tuple(zip(fields, guessed, strict=False))
         sample = tuple((f"How do I descale kettle {at}?", f"What removes limescale from kettle {at}?", str(at % 2))
                        for at in range(8))
         problems = ("3 rows have an empty text and are left out.",) if all(column for _, column in said) else \

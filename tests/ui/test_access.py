@@ -34,6 +34,8 @@ from sbert_desktop.ui.library.rules import edit_rules
 from sbert_desktop.ui.library.unlock import ask_password
 from sbert_desktop.ui.overlay import Sheet
 from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.train.history_sheet import HistorySheet
+from sbert_desktop.ui.train.import_sheet import ImportSheet
 from sbert_desktop.ui.widgets import Button
 from tests.ui.conftest import every_widget, fake
 from tests.ui.fake_app import FOLDERS, HOME, FakeApp, hit
@@ -67,9 +69,10 @@ def full_window(make_window, qtbot, state: str = "indexing"):
     window = make_window(state)
     window.search_for("deposit")
     qtbot.wait(150)
-    for page in ("models", "library", "settings", "collections", "duplicates", "search"):
+    for page in ("models", "library", "settings", "collections", "duplicates", "train", "search"):
         window.show_page(page)
         qtbot.wait(30)
+    open_training(window, qtbot)
     duplicates = window.page("duplicates")
     if window.desk.library.folders:
         qtbot.waitUntil(lambda: duplicates.finder.view is not None or duplicates.states.never.isVisibleTo(duplicates))
@@ -106,6 +109,26 @@ def full_window(make_window, qtbot, state: str = "indexing"):
         opened.close_sheet()
     window.desk.toast("Message", action="Undo", run=lambda: None)
     return window
+
+
+def open_training(window, qtbot) -> None:
+    """Opens what the Train page has."""
+    page = window.page("train")
+    fake(window).judge(130)
+    fake(window).import_labels(HOME / "pairs.csv", "pairs", ())
+    page.show_history()
+    page.import_pairs()
+    window.findChild(ImportSheet).look(HOME / "pairs.csv")
+    qtbot.waitUntil(lambda: not window.findChild(ImportSheet).mapping.isHidden() and bool(page.imported))
+    for sheet in (window.findChild(ImportSheet), window.findChild(HistorySheet)):
+        sheet.close_sheet()
+    window.show_page("train")
+    page.show_step("check")
+    page.checking.options.more.click()
+    qtbot.waitUntil(lambda: page.checking.train_button.isEnabled())
+    for step in ("train", "compare", "judge"):
+        page.show_step(step)
+    window.show_page("search")
 
 
 @pytest.mark.parametrize("state", ["indexing", "empty", "refused", "kinds"])

@@ -37,28 +37,28 @@ def test_window_is_shown_before_the_program_is_there(make_window) -> None:
     assert window.isVisible()
     assert window.stack.currentWidget() is window._opening
     assert window.status.text.full_text() == "Opening the library..."
-    assert [spec.key for spec in window._specs] == ["search", "duplicates", "clusters", "map", "models", "library",
-                                                      "settings", "collections"]
+    assert [spec.key for spec in window._specs] == ["search", "duplicates", "clusters", "map", "train", "models",
+                                                      "library", "settings", "collections"]
 
 
 def test_pages_not_delivered_yet_are_absent(make_window) -> None:
     window = make_window()
     assert set(window.rail._items) == {spec.key for spec in PAGES if not spec.needs or window.desk.can(spec.needs)}
-    shown = " ".join(action.text for _, action in window.actions_by_group()).casefold()
-    assert "train" not in shown
+    assert list(window.rail._items) == ["search", "duplicates", "clusters", "map", "train", "models", "library",
+                                        "settings", "collections"]
 
 
 def test_a_page_that_the_program_cannot_fill_is_left_out_and_the_keys_of_the_others_stay(make_window, settings, qtbot):
     class Old(FakeApp):
-        clusters = map = None
+        clusters = map = pairs = None
 
     window = make_window(app=Old(settings))
     active(window, qtbot)
     assert set(window.rail._items) == {"search", "duplicates", "models", "library", "settings", "collections"}
     shown = {action.name: action.shortcut for group, action in window.actions_by_group() if group == "Go to"}
-    assert shown == {"go_search": "Ctrl+1", "go_duplicates": "Ctrl+2", "go_models": "Ctrl+5", "go_library": "Ctrl+6",
-                     "go_settings": "Ctrl+7", "go_collections": "Ctrl+8"}
-    key(window, Qt.Key.Key_5, qtbot=qtbot)
+    assert shown == {"go_search": "Ctrl+1", "go_duplicates": "Ctrl+2", "go_models": "Ctrl+6", "go_library": "Ctrl+7",
+                     "go_settings": "Ctrl+8", "go_collections": "Ctrl+9"}
+    key(window, Qt.Key.Key_6, qtbot=qtbot)
     assert window.current_page() == "models"
     key(window, Qt.Key.Key_4, qtbot=qtbot)
     assert window.current_page() == "models"
@@ -226,7 +226,7 @@ def test_narrow_windows_fold_the_rail_and_the_inspector(make_window, qtbot) -> N
     qtbot.waitUntil(lambda: window.inspector.width() == 392)  # as wide as before
 
 
-@pytest.mark.parametrize("page", ["search", "models", "library", "settings"])
+@pytest.mark.parametrize("page", ["search", "train", "models", "library", "settings"])
 def test_every_page_fits_into_960_by_640(make_window, qtbot, page: str) -> None:
     window = make_window(size=(960, 640))
     window.show_page(page)
@@ -399,7 +399,8 @@ def test_every_command_runs_without_a_fault(make_window, qtbot, monkeypatch) -> 
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *a, **k: "")
     monkeypatch.setattr(QDialog, "exec", lambda self: 0)
     done: set[str] = set()
-    for page in ("search", "models", "library", "settings"):
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: ("", ""))
+    for page in ("search", "train", "models", "library", "settings"):
         window.show_page(page)
         for _, action in window.actions_by_group():
             if action.name in done or action.name == "quit" or (action.enabled is not None and not action.enabled()):
@@ -470,7 +471,7 @@ def test_nothing_is_read_from_disk_by_the_window(make_window, monkeypatch, qtbot
         return real(path, *args, **kwargs)
 
     monkeypatch.setattr(os, "stat", watched)
-    for page in ("library", "models", "search", "settings"):
+    for page in ("library", "train", "models", "search", "settings"):
         window.show_page(page)
         qtbot.wait(20)
     monkeypatch.undo()

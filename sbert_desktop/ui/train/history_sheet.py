@@ -48,7 +48,7 @@ COLUMNS: Final = (
     Column("First", lambda row: _side(_row(row).left_title, _row(row).left), 0, tip=lambda row: _row(row).left),
     Column("Second", lambda row: _side(_row(row).right_title, _row(row).right), 0, tip=lambda row: _row(row).right),
     Column("From", lambda row: SOURCES.get(_row(row).source, _row(row).source), 96, role="meta", tone="muted"),
-    Column("When", lambda row: ago(_row(row).made), 96, role="meta", tone="muted", right=True,
+    Column("When", lambda row: ago(_row(row).made), 112, role="meta", tone="muted", right=True,
            key=lambda row: -_row(row).made),
 )
 

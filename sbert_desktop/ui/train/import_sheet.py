@@ -116,6 +116,7 @@ class ImportSheet(Sheet):
         self.preview.setShowGrid(False)
         self.preview.setWordWrap(False)
         self.preview.setTabKeyNavigation(False)
+        self.preview.setStyleSheet("QTableWidget::item { padding-left: 5px; }")  # as its head
         self.preview.verticalHeader().hide()
         self.preview.verticalHeader().setObjectName("train_import_preview_rows")
         head = self.preview.horizontalHeader()
@@ -261,7 +262,8 @@ class ImportSheet(Sheet):
                         if self.preview.item(at, across) is not None), default=8) for across in range(columns)]
         whole = sum(min(60, max(10, one)) for one in samples) or 1
         for across, one in enumerate(samples):
-            head.resizeSection(across, max(96, room * min(60, max(10, one)) // whole))
+            title = theme.metrics("body").horizontalAdvance(self.preview.horizontalHeaderItem(across).text()) + 24
+            head.resizeSection(across, max(min(title, room // 2), room * min(60, max(10, one)) // whole))
 
     def _show_imported(self, imported: tuple[ImportedView, ...]) -> None:
         while (item := self._taken_rows.takeAt(0)) is not None:

@@ -30,7 +30,15 @@ from sbert_desktop.ui.train.labelling_feed import PairFeed
 from sbert_desktop.ui.train.labelling_keys import GradeButton, HintButton, KeyButton
 from sbert_desktop.ui.train.labelling_side import JudgedSide
 from sbert_desktop.ui.train.labelling_states import PairStates, state_of
-from sbert_desktop.ui.train.words import GRADE_WORDS, GRADES, GRADES_BRIEF, TASKS, pair_aloud, verdict_words, verdicts_of
+from sbert_desktop.ui.train.words import (
+    GRADE_WORDS,
+    GRADES,
+    GRADES_BRIEF,
+    TASKS,
+    pair_aloud,
+    verdict_words,
+    verdicts_of,
+)
 from sbert_desktop.ui.widgets import FlowLayout, Label, Notice, Segmented, Tag, announce, menu, name
 
 WHY: Final = {"unsure": ("The model is unsure here", "Model unsure", "accent", "info"),

@@ -48,7 +48,7 @@ class PairStates(QWidget):
             "Search for a few things, then come back.", drawing="nothing", action="Judge pairs instead", icon="train",
             object_name="train_no_questions", primary=False)
         self.failed = EmptyState("No pairs could be proposed", "", drawing="problem", action="Try again",
-                                 icon="refresh", object_name="train_failed", primary=False)
+                                 icon="refresh", object_name="train_pairs_failed", primary=False)
         for shown in (self.empty, self.waiting, self.model, self.looking, self.none, self.questions, self.failed):
             self.stack.addWidget(shown)
         column.addWidget(self.stack)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QSizePolicy, QToolButton, QWidget
 
 from sbert_desktop.ui import icons
 from sbert_desktop.ui.theme import theme
@@ -108,6 +108,7 @@ class Stepper(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
+        row.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # the page must be able to become narrow
         self.buttons: dict[str, _StepButton] = {}
         self._short = False
         self._row = row
@@ -118,7 +119,7 @@ class Stepper(QWidget):
             button.clicked.connect(lambda _=False, key=step.key: self.chosen.emit(key))
             row.addWidget(button)
             self.buttons[step.key] = button
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def show_steps(self, current: str, done: set[str], blocked: dict[str, str]) -> None:
         """Shows where the person stands; ``blocked``: why a step can't be gone to yet."""
@@ -140,6 +141,8 @@ class Stepper(QWidget):
             button.updateGeometry()
         self._row.invalidate()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.update()
+    def minimumSizeHint(self) -> QSize:
+        links = (len(self.buttons) - 1) * (LINE + 8)
+        word = max((theme.metrics("meta_strong").horizontalAdvance(button.step.title) for button in
+                    self.buttons.values()), default=0)
+        return QSize(links + len(self.buttons) * (DOT + 8) + GAP + word, self._row.sizeHint().height())

@@ -51,7 +51,7 @@ TASKS: Final[dict[Task, TaskWords]] = {
         Key(DIFFERENT, "D", "Different", "Alike in topic at most", "close", "danger"), "pair", "pairs"),
     Task.ANSWERS: TaskWords(
         "Does this answer?", "Does this passage answer the question?",
-        "Would it have helped, had you searched for this? The score is hidden so as not to sway you.",
+        "Would it have helped, had you searched for this? The score is hidden.",
         Key(RELEVANT, "Y", "Yes, it answers", "You would be glad to find it", "check", "good"),
         Key(NOT_RELEVANT, "N", "No, it does not", "On the topic at most", "close", "danger"), "question", "questions"),
 }
