@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 from sbert_desktop.app import deciding, label_records
 from sbert_desktop.app.training_views import PairView, Task, TextSide
 from sbert_desktop.domain import PassageRecord, Snapshot, Vectors
-from sbert_desktop.errors import EncoderError
 from sbert_desktop.library import JudgementRecord
 from sbert_desktop.training import proposing
-from sbert_desktop.training.labels import LabelKind, LabelSet, same_text
+from sbert_desktop.training.labels import LabelKind, same_text
 
 if TYPE_CHECKING:
     from sbert_desktop.app.session import Session
@@ -53,19 +52,29 @@ _OF_SCALE = 0.58
 random pairs have 0.05, as all-MiniLM-L6-v2's; 0.9 for one whose random pairs have 0.75, as E5's."""
 _WORTH = 20
 """Judged pairs that the threshold before anything was judged weighs as much as."""
-_ENCODED, _SECONDS = 64, 0.25
-"""Judged pairs whose texts are encoded in one call to place the threshold, and seconds that it may take."""
+_SECONDS = 0.15
+"""How long one call may look for the vectors of judged pairs, to place the threshold; the next one goes on."""
 
 
 @dataclass(slots=True)
 class Memory:
-    """What was proposed in this session. ``marks``: what a vector's mark and the text that it is of have in common."""
+    """What was proposed in this session.
+
+    Attributes:
+        texts: Hashes of the texts that were shown.
+        pairs: Ids of the pairs that were shown.
+        mark_pairs: The same by the marks of their vectors.
+        marks: Which text, by its hash, a vector with a mark is of.
+        cosines: Of pairs, by id; nan where a passage is gone.
+        fingerprint: Of the encoder that marks and cosines are of.
+        calls: How often pairs were asked for.
+    """
 
     texts: set[int] = field(default_factory=set)
     pairs: set[str] = field(default_factory=set)
     mark_pairs: set[tuple[int, int]] = field(default_factory=set)
     marks: dict[int, int] = field(default_factory=dict)
-    cosines: dict[tuple[int, int], float] = field(default_factory=dict)
+    cosines: dict[str, float] = field(default_factory=dict)
     fingerprint: str = ""
     calls: int = 0
 
@@ -143,7 +152,7 @@ class _Proposing:
         self._rng = np.random.default_rng((20_260_101, self._memory.calls))
         records = [one for kind in label_records.KINDS[Task.SAME] for one in session.library.judgements(kind)]
         self._labels = label_records.labels_from(records)
-        self._judged = {label_records.id_of(record) for record in records}
+        self._records = {label_records.id_of(record): record for record in records}
         self._judged_texts = {_both(text_hash(one.text), text_hash(one.other_text)) for one in records}
         self._old_texts = {text for pair in self._judged_texts for text in pair}
         self._shas: dict[int, str] = {}
@@ -187,31 +196,46 @@ class _Proposing:
         if not self._labels:
             return start
         pairs, _ = label_records.as_kind(self._labels, LabelKind.PAIRS)
-        cosines, same = self._cosines(pairs.labels)
+        cosines, same = self._cosines(pairs)
         if not same.any() or same.all():
             return start
         best = best_threshold(cosines, same)
         return float((best * len(same) + start * _WORTH) / (len(same) + _WORTH))
 
-    def _cosines(self, labels: LabelSet) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _cosines(self, pairs: label_records.Named) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Gives the cosines of judged pairs that are known, and of the newest others as many as there is time for."""
         known = self._memory.cosines
-        keys = [_both(text_hash(one.texts[0]), text_hash(one.texts[1])) for one in labels.examples]
-        missing = [place for place, key in enumerate(keys) if key not in known][-_ENCODED:]
-        encoder = self._session.ready_encoder()
+        missing = [id_ for id_ in pairs.ids if id_ not in known][::-1]
         began = time.monotonic()
-        while missing and encoder is not None and time.monotonic() - began < _SECONDS:
-            part, missing = missing[-8:], missing[:-8]
-            texts = [text for place in part for text in labels.examples[place].texts]
-            try:
-                vectors = encoder.encode_now(texts)
-            except EncoderError:
-                break  # another model comes into force
-            values = np.einsum("nd,nd->n", vectors[0::2], vectors[1::2])
-            known.update({keys[place]: float(value) for place, value in zip(part, values, strict=True)})
-        places = [place for place, key in enumerate(keys) if key in known]
-        same = np.array([labels.examples[place].value > 0.5 for place in places], bool)
-        return np.array([known[keys[place]] for place in places], np.float64), same
+        for id_ in missing:
+            if time.monotonic() - began > _SECONDS:
+                break
+            record = self._records[id_]
+            sides = [self._vector(record.sha256, record.start), self._vector(record.other_sha256, record.other_start)]
+            one, other = sides
+            known[id_] = float(one @ other) if one is not None and other is not None else np.nan
+        cosines = np.array([known.get(id_, np.nan) for id_ in pairs.ids], np.float64)
+        same = np.array([example.value > 0.5 for example in pairs.labels.examples], bool)
+        there = np.isfinite(cosines)
+        return cosines[there], same[there]
+
+    def _vector(self, sha256: str, start: int) -> NDArray[np.float32] | None:
+        """Gives the vector of the passage in which a place of a document lies; of whole documents that is the first."""
+        content = self._session.library.has_content(sha256)
+        snapshot = self._snapshot
+        if content is None:
+            return None
+        rows = np.flatnonzero((snapshot.contents == int(content)) & snapshot.alive)
+        rows = rows[np.argsort(snapshot.passage_ids[rows])]
+        low, high = 0, len(rows)  # passages stand in a row: the last one that begins at the place or before it
+        while low < high:
+            middle = (low + high) // 2
+            id_ = int(snapshot.passage_ids[rows[middle]])
+            record = snapshot.fetch([id_]).get(id_)
+            if record is None:
+                return None
+            low, high = (middle + 1, high) if record.start <= start else (low, middle)
+        return np.asarray(snapshot.vectors[rows[max(0, low - 1)]], np.float32) if len(rows) else None
 
     # ------------------------------------------------------------ choosing and reading
 
@@ -250,14 +274,14 @@ class _Proposing:
                 id_ = self._id(*pair)
                 if (
                     left == right or used & {left, right} or avoided & {left, right}
-                    or id_ in self._judged or _both(left, right) in self._judged_texts
+                    or id_ in self._records or _both(left, right) in self._judged_texts
                     or (stage < 2 and id_ in memory.pairs)
                 ):  # fmt: skip
                     continue
                 used |= {left, right}
                 memory.mark_pairs.add((int(found.first[place]), int(found.second[place])))
                 cosine = float(found.cosines[place])
-                memory.cosines[_both(left, right)] = cosine
+                memory.cosines[id_] = cosine
                 chosen.append(_Chosen(proposal.why.value, *pair, cosine))
         return chosen
 

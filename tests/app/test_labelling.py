@@ -10,9 +10,10 @@ import pytest
 from sbert_desktop.app.collecting import save_search
 from sbert_desktop.app.deciding import remember
 from sbert_desktop.app.judging import judge
-from sbert_desktop.app.label_proposals import best_threshold, draw, text_hash
+from sbert_desktop.app.label_proposals import _Proposing, best_threshold, draw, memory_of, text_hash
 from sbert_desktop.app.labelling import change_label, keep_label, labels_view, propose_pairs, take_back
 from sbert_desktop.app.searching import run_search
+from sbert_desktop.app.session import Session
 from sbert_desktop.app.training_views import Task, TextSide
 from sbert_desktop.cleanup import Copy
 from sbert_desktop.domain import Query
@@ -140,12 +141,36 @@ def test_pairs_are_drawn_evenly_over_clusters(notes):
     assert np.all(drawn.cosines[np.arange(len(drawn.anchors)), drawn.anchors] == -2)  # never a passage and itself
 
 
-def test_the_threshold_lies_between_what_was_called_the_same_and_different(notes):
-    assert best_threshold(np.array([0.9, 0.8, 0.4, 0.2]), np.array([True, True, False, False])) == pytest.approx(0.6)
+def test_unsure_lies_near_the_threshold_and_sure_on_its_two_sides(notes):
     pairs = propose_pairs(notes, Task.SAME, 15, CONTEXT)
+    cosines = memory_of(notes).cosines
+    chance = draw(notes.snapshot(), np.random.default_rng(0)).chance
+    threshold = chance + 0.58 * (1 - chance)
+    off = {why: [cosines[one.id] - threshold for one in pairs if one.why == why]
+           for why in ("unsure", "sure-same", "sure-different")}  # fmt: skip
+    assert len(off["unsure"]) >= 9
+    assert max(map(abs, off["unsure"])) < 0.2
+    assert all(value > 0 for value in off["sure-same"])
+    assert all(value < 0 for value in off["sure-different"])
+    assert off["sure-different"]
+
+
+def test_the_threshold_follows_the_judgements_also_those_of_an_earlier_session(notes, settings):
+    assert best_threshold(np.array([0.9, 0.8, 0.4, 0.2]), np.array([True, True, False, False])) == pytest.approx(0.6)
+    pairs = [pair for _ in range(3) for pair in propose_pairs(notes, Task.SAME, 15, CONTEXT)]
+    cosines = memory_of(notes).cosines
+    start = _Proposing(notes, CONTEXT)._threshold(0.0)
+    assert start == pytest.approx(0.58)
     for pair in pairs:
-        keep_label(notes, pair, "different")
-    assert len(propose_pairs(notes, Task.SAME, 5, CONTEXT)) == 5  # one answer only: nothing to learn a threshold from
+        keep_label(notes, pair, "same" if cosines[pair.id] > 0.3 else "different")
+    said = np.array([cosines[pair.id] for pair in pairs])
+    best = best_threshold(said, said > 0.3)
+    wanted = (best * len(pairs) + start * 20) / (len(pairs) + 20)
+    assert _Proposing(notes, CONTEXT)._threshold(0.0) == pytest.approx(wanted)
+    later = Session(notes.library_path, settings)
+    later.encoder()
+    assert _Proposing(later, CONTEXT)._threshold(0.0) == pytest.approx(wanted, abs=1e-5)  # found again in the index
+    later.close()
 
 
 # ---------------------------------------------------------------- keeping, undoing, changing

@@ -74,6 +74,7 @@ def test_few_labels_keep_the_last_state_and_say_what_they_cannot_tell(session):
     assert view.may_train
     assert view.train == 30
     assert view.held_out == 10
+    assert 0 < view.minutes < 1
     assert "10 pairs" in view.interval
     assert "of 100" in view.interval
     assert [one.code for one in view.findings] == ["few"]
@@ -213,3 +214,10 @@ def test_a_cross_encoder_takes_labels_as_they_are(session):
     view = check_labels(session, Plan(task=Task.ANSWERS, kind="cross-encoder"), CONTEXT)
     assert view.may_train
     assert "both texts at once" in view.objective_sentence
+
+
+def test_positives_that_are_not_there_stop_an_objective_that_needs_them(session):
+    session.library.judge_all([said(n, "different") for n in range(30)])
+    view = check_labels(session, Plan(objective="multiple-negatives"), CONTEXT)
+    assert not view.may_train
+    assert {one.code for one in view.findings if one.severity == "stops"} == {"one-class-missing", "nothing-to-learn"}
