@@ -67,13 +67,15 @@ def find(session: Session, context: JobContext, *, again: bool = False) -> Found
     old = _FOUND.get(session)
     if old is not None and not again and not old.stale:
         return old
-    snapshot = session.snapshot()
-    gathered = gather(session, context)
-    key = _key(session, snapshot, gathered)
+    space = session.fingerprint()
+    snapshot = session.library.snapshot(space)
+    gathered = gather(session, context)  # takes its time: another model may be in use after it
+    key = _key(space, snapshot, gathered)
     if old is not None and old.key == key:
         kinship, pairs = old.kinship, old.pairs
     else:
-        kinship, pairs = _relations(session, snapshot, gathered, key, old, context)
+        known = old if old is not None and old.space == space else None  # pairs of another model's vectors are none
+        kinship, pairs = _relations(session, snapshot, gathered, key, known, context)
     signed = _signed(session, gathered, kinship, context)
     gathered = replace(gathered, copies=tuple(replace(c, signed=c.unit in signed) for c in gathered.copies))
     context.progress("Comparing folders", 0, None)
@@ -86,6 +88,7 @@ def find(session: Session, context: JobContext, *, again: bool = False) -> Found
         key,
         snapshot.generation,
         max(0, snapshot.passages - int(np.count_nonzero(snapshot.alive))),
+        space=space,
     )
     _FOUND[session] = found
     return found
@@ -115,9 +118,9 @@ def look_anew(session: Session) -> None:
         _FOUND[session] = replace(old, stale=True)
 
 
-def _key(session: Session, snapshot: Snapshot, gathered: Gathered) -> str:
+def _key(space: str, snapshot: Snapshot, gathered: Gathered) -> str:
     """Names the state that relations were found in: the same bytes and the same vectors."""
-    digest = hashlib.sha256(f"{_VERSION}:{FINGERPRINT_VERSION}:{session.fingerprint()}".encode())
+    digest = hashlib.sha256(f"{_VERSION}:{FINGERPRINT_VERSION}:{space}".encode())
     digest.update("".join(gathered.shas).encode())
     digest.update(np.ascontiguousarray(snapshot.passage_ids[snapshot.alive]).tobytes())
     return digest.hexdigest()

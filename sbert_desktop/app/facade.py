@@ -43,6 +43,7 @@ from sbert_desktop.app.training_commands import TrainingCommands
 from sbert_desktop.app.views import (
     CaptionView,
     HitView,
+    IndexReport,
     LeftOutView,
     LibraryView,
     Marks,
@@ -653,29 +654,29 @@ class App(DuplicateCommands, AtlasCommands, TrainingCommands):
     # ------------------------------------------------------------- within
 
     def _index(self, request: indexing.IndexRequest) -> JobId:
-        def work(context: JobContext) -> object:
-            report = self._live.run(request, context)
-            if report.preparing and self._others_wait():  # it let them pass, and is taken up after them
-                self._index(indexing.IndexRequest(keep_leaving=True))
-            return report
-
-        return self._submit_index(request, work)
-
-    def _others_wait(self) -> bool:
-        """Says whether something waits for the writer that no indexing run looks after between two steps."""
-        with self._lock:
-            waiting = self._jobs.ids("writer")
-            requests = {request for job, request in self._requests.items() if job in waiting}
-        others = self._jobs.kinds("writer") - {"index", "errand"}
-        return bool(others or requests - {indexing.IndexRequest(keep_leaving=True)})
+        return self._submit_index(request, lambda context: self._live.run(request, context))
 
     def _submit_index(self, request: indexing.IndexRequest, work: Callable[[JobContext], object]) -> JobId:
-        job = self._jobs.submit("writer", "index", work)
+        def run(context: JobContext) -> object:
+            report = work(context)
+            if isinstance(report, IndexReport) and report.preparing and not self._closed:
+                self._index(indexing.IndexRequest(keep_leaving=True))  # it let others pass: taken up after them
+            return report
+
+        job = self._jobs.submit("writer", "index", run)
         with self._lock:
             running = set(self._jobs.ids("writer"))
             self._requests = {known: old for known, old in self._requests.items() if known in running}
             self._requests[job] = request
         return job
+
+    def _others_wait(self) -> bool:
+        """Says whether something waits behind an indexing run that this does not look after between two steps."""
+        with self._lock:
+            known = self._jobs.ids("writer")
+            behind = [request for job, request in self._requests.items() if job in known][1:]
+        others = self._jobs.kinds("writer") - {"index", "errand"}
+        return bool(others) or any(request != indexing.IndexRequest(keep_leaving=True) for request in behind)
 
     def _indexing(self) -> bool:
         return "index" in self._jobs.kinds("writer")
@@ -729,6 +730,8 @@ class App(DuplicateCommands, AtlasCommands, TrainingCommands):
             and not self._session.library.read_only
         ):
             self.update()
+        elif self._session.library.wanted_space() is not None and not self._session.library.read_only:
+            self._index(indexing.IndexRequest(keep_leaving=True))  # goes on with what it was preparing
         return None
 
     def _on_encoder(self) -> None:

@@ -25,7 +25,7 @@ class Found:
 
     ``signed``: units with a signature. ``pairs``: of passages. ``folders``: equal ones with their files. ``stale``:
     files came back since, the disk is to be looked at again. ``made``: groups that were made before, by their copies
-    (which live as long as this does); a moved slider changes few.
+    (which live as long as this does); a moved slider changes few. ``space``: fingerprint of the vectors.
     """
 
     gathered: Gathered
@@ -37,6 +37,7 @@ class Found:
     generation: int
     waiting: int
     stale: bool = False
+    space: str = ""
     made: dict[Assistant, dict[tuple[object, ...], GroupView]] = field(default_factory=dict, compare=False)
 
 

@@ -122,9 +122,8 @@ def begin_preparing(
     session: Session, writer: Writer, context: JobContext, reporter: Reporter, embedding: Embedding
 ) -> Preparing | None:
     """Opens the wanted model and goes on with its space; None where none is wanted or it cannot be had."""
-    from sbert_desktop.library import WantedSpace
-
     from sbert_desktop.encoder.models import BUNDLED_NAME
+    from sbert_desktop.library import WantedSpace
 
     library = session.library
     wanted, active = library.wanted_space(), library.active_space()
@@ -137,6 +136,7 @@ def begin_preparing(
     except EncoderError as error:
         stays = f" The library stays with {active.name}." if active is not None else ""
         reporter.tally.notice(f"{error.message}{stays}")
+        reporter.preparing = None
         return None
     fingerprint = encoder.info.fingerprint
     if active is None or fingerprint == active.fingerprint:

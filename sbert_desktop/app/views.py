@@ -453,7 +453,7 @@ class IndexProgress:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What one indexing run did (the JSON of ``index``). ``preparing``: the model whose space is not complete yet."""
+    """What one indexing run did (the JSON of ``index``). ``preparing``: the model whose space let others pass."""
 
     documents: int
     passages: int

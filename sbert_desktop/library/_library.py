@@ -65,6 +65,7 @@ from sbert_desktop.library._writer import Writer
 log = logging.getLogger(__name__)
 
 _Wanted = tuple[set[str], set[str], tuple[str, ...]]
+COLUMNS_KEPT = 2  # a search may still be under way in the space that was left
 DISCARDED = "The index did not match its checksum; it was discarded and is rebuilt from the vectors."
 
 
@@ -419,6 +420,8 @@ class Library(Keeping):
             version = int(connection.execute("PRAGMA data_version").fetchone()[0])
             columns = self._columns.get(fingerprint)
             if columns is None:
+                while len(self._columns) >= COLUMNS_KEPT:  # those of a space that nobody searches any more
+                    self._columns.pop(next(iter(self._columns)))
                 columns = self._columns[fingerprint] = _columns.Columns(self.path, fingerprint)
             if columns.view is None or self._data_version.get(fingerprint) != version:
                 columns.refresh(connection)
