@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from sbert_desktop.ui.theme import theme
-from sbert_desktop.ui.widgets import name
+from sbert_desktop.ui.widgets import name, plain_tip
 
 WIDTH: Final = 296
 FIGURE: Final = 44  # what the figure takes at the right, at least
@@ -20,7 +20,10 @@ BAR: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar. ``share``: 0-1, how long; ``strong``: the one in use; ``tail`` stands muted behind the name."""
+    """One bar. ``share``: 0-1, how long; ``strong``: the one in use; ``tail`` stands muted behind the name.
+
+    ``tip``: all that is known of it, shown while the pointer is over it.
+    """
 
     title: str
     share: float | None
@@ -28,6 +31,7 @@ class Bar:
     below: str = ""
     tail: str = ""
     strong: bool = False
+    tip: str = ""
 
 
 class Bars(QWidget):
@@ -64,6 +68,23 @@ class Bars(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(200, self.sizeHint().height())
+
+    def _bar_at(self, y: float) -> Bar | None:
+        line, high, air = self._heights()
+        foot = 0
+        for bar in self._bars:
+            foot += line + high + air + (line if bar.below else 0)
+            if y < foot:
+                return bar
+        return None
+
+    def event(self, event: QEvent) -> bool:
+        """Tells all that is known of the bar under the pointer."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            bar = self._bar_at(event.pos().y())
+            QToolTip.showText(event.globalPos(), plain_tip(bar.tip if bar is not None else ""), self)
+            return True
+        return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -10,7 +10,7 @@ from sbert_desktop.app.training_views import SpaceView
 from sbert_desktop.domain import Finished
 from sbert_desktop.ui import words
 from sbert_desktop.ui.models.detail import can_remove, can_use
-from sbert_desktop.ui.models.words import SECOND
+from sbert_desktop.ui.models.words import SECOND, is_whole
 
 if TYPE_CHECKING:
     from sbert_desktop.ui.models.page import ModelsPage
@@ -42,7 +42,7 @@ class Deeds(QObject):
             return
         rows = [other for other in page.rows() if other.model.kind == row.model.kind]
         before = next((other.name for other in rows if other.serves), "")
-        kept = row.space is not None and row.space.state == "kept" and row.space.passages == row.space.of
+        kept = row.space is not None and row.space.state == "kept" and is_whole(row.space)
 
         def done(result: object) -> None:
             self._take(result)
@@ -108,7 +108,9 @@ class Deeds(QObject):
             self._page.reload()
             self._desk.refresh()
             again = before is not None and before.fingerprint != fingerprint
-            self._desk.toast(f"Searches answer from {space.name} again", action="Undo" if again else "",
+            text = f"Searches answer from {space.name} again" if is_whole(space) else \
+                f"{space.name} is prepared further"
+            self._desk.toast(text, action="Undo" if again else "",
                              run=(lambda: self.use_space(before.fingerprint)) if before is not None else None)
 
         self._desk.start(self._desk.commands.use_space(fingerprint), done)

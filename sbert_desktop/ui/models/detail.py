@@ -17,6 +17,7 @@ from sbert_desktop.ui.models.table import ModelRow
 from sbert_desktop.ui.models.words import (
     SECOND,
     all_languages,
+    is_whole,
     kind_tip,
     languages,
     licence,
@@ -284,8 +285,12 @@ class ModelDetail(Panel):
         self.first.setVisible(not usable and not (self._first == "again" and not self._desk.can("add_model")))
         self.first.setEnabled(not (self._first == "verify" and shown.checking))
         self.tune.setVisible(shown.can_tune and model.state == "ready" and row.getting is None)
-        self.remove.setVisible(can_remove(row) and self._desk.can("remove_model"))
-        self.remove.set_tip("Stop using and remove this model" if row.serves else "Remove this model", "Delete")
+        needed = has_vectors(row) and not model.bundled and row.getting is None
+        self.remove.setVisible((can_remove(row) or needed) and self._desk.can("remove_model"))
+        self.remove.setEnabled(not needed)
+        self.remove.set_tip("Remove its vectors first: without the model they are of no use" if needed else
+                            "Stop using and remove this model" if row.serves else "Remove this model",
+                            "" if needed else "Delete")
         hint = use_hint(shown) if usable else ""
         self.hint.setText(hint)
         self.hint.setVisible(bool(hint))
@@ -326,9 +331,13 @@ def can_use(row: ModelRow) -> bool:
 def can_remove(row: ModelRow) -> bool:
     """True for one that was added and that search can do without: a second look ends with its model."""
     model = row.model
-    building = row.space is not None and row.space.state == "building"
-    return row.getting is None and not model.bundled and not building and \
+    return row.getting is None and not model.bundled and not has_vectors(row) and \
         (not (row.serves or model.active) or model.kind == SECOND)
+
+
+def has_vectors(row: ModelRow) -> bool:
+    """True for a model whose vectors the library keeps or prepares beside those in use: they need it."""
+    return not row.serves and row.space is not None and row.space.state in ("kept", "building")
 
 
 def use_hint(shown: Shown) -> str:
@@ -338,7 +347,7 @@ def use_hint(shown: Shown) -> str:
         return "It puts the first hits of each search in order, from the next search on."
     kept = next((space for space in shown.spaces if space.fingerprint == model.fingerprint and
                  space.state == "kept"), None)
-    if kept is not None and kept.of == kept.passages:
+    if kept is not None and is_whole(kept):
         return "Its vectors are kept in this library: it is in use at once."
     library = shown.library
     if library is None or not library.passages:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sbert_desktop.app.training_views import LabRow, LabView
 from sbert_desktop.app.views import ModelView
@@ -17,7 +17,7 @@ from sbert_desktop.domain import Failure, Finished, Outcome, Progress
 from sbert_desktop.ui import words
 from sbert_desktop.ui.bridge import Latest
 from sbert_desktop.ui.models.lab_plots import Plots, plain
-from sbert_desktop.ui.models.lab_sheet import JUDGEMENTS, LabSheet, Measurement, expected_seconds
+from sbert_desktop.ui.models.lab_sheet import LabSheet, Measurement, expected_seconds
 from sbert_desktop.ui.models.lab_table import LabTable
 from sbert_desktop.ui.models.words import SECOND, measured_on
 from sbert_desktop.ui.page import Desk, failure_text
@@ -68,15 +68,12 @@ class Lab(QWidget):
         column.addWidget(self._make_progress())
         self.notice = Notice("lab_failed")
         self._pad(column, self.notice)
-        self.stack = QStackedWidget()
-        self.stack.setObjectName("lab_stack")
         self.empty = self._make_empty()
         self.plots = Plots()
         self.plots.chosen.connect(self.modelChosen)
         self.table = LabTable()
         for widget in (self.empty, self.plots, self.table):
-            self.stack.addWidget(widget)
-        column.addWidget(self.stack)
+            column.addWidget(widget)
         self.notes = Label("", role="meta", tone="muted", wrap=True, object_name="lab_notes")
         self.notes.setContentsMargins(16, 8, 16, 0)
         column.addWidget(self.notes)
@@ -226,7 +223,7 @@ class Lab(QWidget):
             key = (row.model, row.way)
             if key not in self._seen:
                 self._seen.add(key)
-                if plain(row):
+                if plain(row) and self._measuring is not None and self._measuring.judged:
                     self._took[row.model] = max(1.0, now - self._last)
                 self._last = now
 
@@ -237,21 +234,22 @@ class Lab(QWidget):
         if isinstance(finished.result, LabView):
             self._take(finished.result)
         if finished.outcome is Outcome.FAILED and finished.failure is not None:
-            self._show_failure(finished.failure, wanted)
+            self._show_failure(finished.failure)
         elif finished.outcome is Outcome.CANCELLED:
             some = len(self._seen)
             self._desk.toast(f"Stopped; {words.counted(some, 'row')} measured" if some else "Nothing was measured")
         elif isinstance(finished.result, LabView):
             announce(self, f"Measured. {measured_on(finished.result)}")
+            notes = finished.result.notes
+            if wanted is not None and wanted.judged and notes and all(row.quality is None for row in
+                                                                      finished.result.rows):
+                self.notice.show_text(f"Only speed and size could be measured. {notes[0]}", action="Choose a file...",
+                                      run=self._ask_with_file)
         self._show()
 
-    def _show_failure(self, failure: Failure, wanted: Measurement | None) -> None:
-        again: Callable[[], object] = self.ask
-        action = "Measure..."
-        if wanted is not None and wanted.data == JUDGEMENTS and "judge" in f"{failure.code} {failure.message}".lower():
-            action, again = "Choose a file...", self._ask_with_file
-        self.notice.show_text(f"Nothing was measured. {failure_text(failure)}" if not self._seen else
-                              f"Not all was measured. {failure_text(failure)}", action=action, run=again)
+    def _show_failure(self, failure: Failure) -> None:
+        what = "Not all was measured" if self._seen else "Nothing was measured"
+        self.notice.show_text(f"{what}. {failure_text(failure)}", action="Measure...", run=self.ask)
 
     def _ask_with_file(self) -> None:
         self.ask()
@@ -267,7 +265,8 @@ class Lab(QWidget):
 
     def set_models(self, models: Sequence[ModelView], *, marks: Mapping[str, str], chosen: str) -> None:
         """Tells which models there are, what stands below their names, and which one is chosen on the page."""
-        self._models = tuple(model for model in models if model.state in ("ready", "preparing"))
+        self._models = tuple(model for model in models
+                             if model.kind != SECOND and model.state in ("ready", "preparing"))
         self._marks, self._model = dict(marks), chosen
         self._show()
 
@@ -307,7 +306,7 @@ class Lab(QWidget):
         self.measure.setEnabled(may)
         self.first.setVisible(not self.busy())
         self.first.setEnabled(may)
-        usual = Measurement(tuple(model.name for model in self._models if model.kind != SECOND))
+        usual = Measurement(tuple(model.name for model in self._models))
         long = words.duration(expected_seconds(self._before or usual, self._took))
         self.first.setText(f"Measure, about {long}...")
         self.measure.setToolTip(plain_tip(f"As before, it takes about {long}"))
@@ -317,13 +316,13 @@ class Lab(QWidget):
         self._show_plots()
         self.notes.setText(" ".join(self.view.notes) if self.view is not None else "")
         self.notes.setVisible(bool(self.notes.text()))
-        self._fit_stack()
+        self._show_front()
         self._fit_head()
 
     def _show_plots(self) -> None:
         rows: Sequence[LabRow] = self.view.rows if self.view is not None else ()
         self.plots.show_rows(rows, model=self._model, marks=self._marks)
-        self._fit_stack()
+        self._show_front()
 
     def show_as_table(self, tabular: bool) -> None:
         """Shows the figures as a table, or as plots."""
@@ -332,16 +331,11 @@ class Lab(QWidget):
         self.as_table.set_icon("gauge" if tabular else "table")
         self._show()
 
-    def _fit_stack(self) -> None:
+    def _show_front(self) -> None:
         rows = self.view.rows if self.view is not None else ()
         front = self.empty if not rows else self.table if self._tabular else self.plots
-        self.stack.setCurrentWidget(front)
-        for widget in (self.empty, self.plots, self.table):  # what is behind must not make the page high
-            policy = widget.sizePolicy()
-            fit = policy.Policy.Preferred if widget is front else policy.Policy.Ignored
-            policy.setVerticalPolicy(fit)
-            widget.setSizePolicy(policy)
-        self.stack.updateGeometry()
+        for widget in (self.empty, self.plots, self.table):  # no stack: what is behind must not make the page high
+            widget.setVisible(widget is front)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

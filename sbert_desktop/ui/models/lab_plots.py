@@ -13,7 +13,7 @@ from sbert_desktop.app.training_views import LabRow
 from sbert_desktop.ui import words
 from sbert_desktop.ui.models.bars import Bar, Bars
 from sbert_desktop.ui.models.scatter import Point, Scatter
-from sbert_desktop.ui.models.words import is_correlation, metric, quality, way
+from sbert_desktop.ui.models.words import change, is_correlation, metric, quality, row_words, way
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import ComboBox, Label, Line, plain_tip
 
@@ -100,7 +100,10 @@ class Plots(QWidget):
             self.scatter_words.setText(f"{metric(drawn[0].row.metric)}.{sure}")
             self.scatter_words.setToolTip(plain_tip(drawn[0].row.metric))
         else:
-            self.scatter_words.setText("No model has both figures.")
+            self.scatter_words.setText("The quality of no model is known yet.")
+        self.scatter.setVisible(bool(drawn))
+        if self._rows and all(row.quality is None for row in self._rows) and self.measure.currentData() == "quality":
+            self.measure.setCurrentIndex(self.measure.findData("speed"))
         self._show_bars()
 
     def _chosen_rows(self) -> tuple[str, list[LabRow]]:
@@ -131,6 +134,7 @@ class Plots(QWidget):
                 share=None if value is None else abs(value) / most if most else 0.0,
                 figure=_figure(row, key),
                 below=_below(row, base, key) if ways else row.note if value is None else "",
+                tip=row_words(row),
                 tail="" if ways else self._marks.get(row.model, ""),
                 strong=plain(row) if ways else self._marks.get(row.model, "") == "in use",
             ))
@@ -186,20 +190,11 @@ def _figure(row: LabRow, key: str) -> str:
 
 def _below(row: LabRow, base: LabRow | None, key: str) -> str:
     """Gives what a way costs against the model as it is."""
-    if row.note:
-        return row.note
     if base is None or plain(row):
         return ""
     value, before = _value(row, key), _value(base, key)
     if value is None or before is None:
-        return ""
+        return row.note
     if key == "quality":
-        lost = value - before if is_correlation(row.metric) else 100 * (value - before)
-        small = 0.005 if is_correlation(row.metric) else 0.05
-        if abs(lost) < small:
-            return "The same as it is"
-        figure = f"{abs(lost):.2f}" if is_correlation(row.metric) else f"{abs(lost):.1f}"
-        return f"{figure} {'better' if lost > 0 else 'worse'} than as it is"
-    if key in ("speed", "size") and before:
-        return f"{value / before:.1f}× as it is"
-    return ""
+        return change(row) or row.note
+    return f"{value / before:.1f}× as it is" if key in ("speed", "size") and before else ""

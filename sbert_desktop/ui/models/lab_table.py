@@ -13,7 +13,7 @@ from sbert_desktop.app.training_views import LabRow
 from sbert_desktop.ui import words
 from sbert_desktop.ui.library.tables import Column, Table
 from sbert_desktop.ui.models.table import content_width
-from sbert_desktop.ui.models.words import is_correlation, metric, quality, way
+from sbert_desktop.ui.models.words import change, is_correlation, metric, quality, way
 from sbert_desktop.ui.theme import theme
 
 
@@ -47,6 +47,16 @@ def _quality(pick: Callable[[LabRow], float | None]) -> Callable[[object], str]:
     return text
 
 
+def _change(pick: Callable[[LabRow], float | None]) -> Callable[[object], str]:
+    def text(row: object) -> str:
+        value = pick(_row(row))
+        if value is None:
+            return ""
+        return f"{value:+.3f}" if is_correlation(_row(row).metric) else f"{100 * value:+.1f}"
+
+    return text
+
+
 COLUMNS: Final = (
     Column("Model", lambda row: _row(row).model, 0, role="medium", least=120),
     Column("Way", lambda row: way(_row(row).way), 128, tone="muted", tip=lambda row: _row(row).way or "as it is"),
@@ -56,6 +66,12 @@ COLUMNS: Final = (
     Column("From", _quality(lambda row: row.low), 56, right=True, key=_key(lambda row: row.low),
            tip=lambda row: "95 % sure to be no lower"),
     Column("To", _quality(lambda row: row.high), 56, right=True, key=_key(lambda row: row.high),
+           tip=lambda row: "95 % sure to be no higher"),
+    Column("Against as it is", _change(lambda row: row.change), 84, right=True, key=_key(lambda row: row.change),
+           tip=lambda row: change(_row(row))),
+    Column("From", _change(lambda row: row.change_low), 56, right=True, key=_key(lambda row: row.change_low),
+           tip=lambda row: "95 % sure to be no lower"),
+    Column("To", _change(lambda row: row.change_high), 56, right=True, key=_key(lambda row: row.change_high),
            tip=lambda row: "95 % sure to be no higher"),
     Column("Random pairs", _figure(lambda row: row.mean_cosine), 84, right=True, key=_key(lambda row: row.mean_cosine),
            tip=lambda row: "Mean cosine of random pairs (anisotropy): near 0, unrelated texts stay apart"),

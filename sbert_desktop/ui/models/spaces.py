@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sbert_desktop.app.training_views import SpaceView
 from sbert_desktop.ui import words
-from sbert_desktop.ui.models.words import space_state
+from sbert_desktop.ui.models.words import is_whole, space_state
 from sbert_desktop.ui.widgets import Button, ElidedLabel, Label, Line, ProgressBar, Tag, name, plain_tip
 
 KEPT: str = "Kept ones let you switch back at once."
@@ -56,11 +56,13 @@ class SpaceRow(QWidget):
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         if space.state == "kept" and may_use:
-            gone = not space.model
-            self.use = Button("Use again", size="small", icon="undo", object_name=f"{own}_use",
-                              accessible=f"Use {space.name} again",
+            gone, whole = not space.model, is_whole(space)
+            self.use = Button("Use again" if whole else "Prepare further", size="small", object_name=f"{own}_use",
+                              icon="undo" if whole else "play",
+                              accessible=f"Use {space.name} again" if whole else f"Prepare {space.name} further",
                               tip="Its model was removed: add it again first" if gone else
-                              "Searches answer from these vectors again, at once")
+                              "Searches answer from these vectors again, at once" if whole else
+                              "It is prepared in the background and used when all of it is there")
             self.use.setEnabled(not gone)
             self.use.clicked.connect(lambda: self.useAsked.emit(space.fingerprint))
             buttons.addWidget(self.use)

@@ -134,7 +134,14 @@ def space_state(space: SpaceView) -> tuple[str, str]:
         return "In use", "good"
     if space.state == "building":
         return f"Preparing {percent(space)} %", "accent"
-    return ("Words only", "neutral") if space.state == "words only" else ("Kept", "neutral")
+    if space.state == "words only":
+        return "Words only", "neutral"
+    return ("Kept" if is_whole(space) else f"Begun, {percent(space)} %"), "neutral"
+
+
+def is_whole(space: SpaceView) -> bool:
+    """True for one that can serve at once; what came after it was kept is added then."""
+    return space.passages >= 0.9 * space.of
 
 
 def percent(space: SpaceView) -> int:
@@ -166,7 +173,9 @@ def way(name: str) -> str:
     """Gives a way to use a model in words: ``cls``, ``pca 128``, ``int8``."""
     if not name or name == "as it is":
         return "As it is"
-    plain = name.lower().removeprefix("pooling").lstrip(" :=")
+    if name == "pooling":
+        return "Other ways to pool"
+    plain = name.lower()
     if plain in _POOLINGS:
         return _POOLINGS[plain]
     parts = plain.replace("-", " ").replace(":", " ").split()
@@ -175,9 +184,7 @@ def way(name: str) -> str:
         return f"{figure} dimensions, by PCA"
     if figure and parts[0] in ("matryoshka", "cut", "first", "dimension", "dimensions", "truncate"):
         return f"First {figure} dimensions"
-    if parts and parts[0] in ("int8", "float32", "bf16"):
-        return {"int8": "8-bit numbers (int8)"}.get(parts[0], parts[0])
-    return name
+    return "8-bit numbers (int8)" if plain == "int8" else name
 
 
 def when(made: float, now: float | None = None) -> str:
@@ -212,5 +219,18 @@ def row_words(row: LabRow) -> str:
     if row.mean_cosine is not None:
         parts.append(f"random pairs {row.mean_cosine:.2f} similar")
     if row.note:
-        parts.append(row.note)
+        parts.append(row.note.removesuffix("."))
     return ". ".join(parts)
+
+
+def change(row: LabRow) -> str:
+    """Gives what a way costs against the model as it is; "" for that one, and where it is not known."""
+    if row.change is None:
+        return ""
+    correlation = is_correlation(row.metric)
+    figure = f"{abs(row.change):.3f}" if correlation else f"{100 * abs(row.change):.1f}"
+    low, high = row.change_low, row.change_high
+    if not float(figure):
+        return "The same as it is"
+    words_ = f"{figure} {'better' if row.change > 0 else 'worse'} than as it is"
+    return f"{words_}, perhaps by chance" if low is not None and high is not None and low <= 0 <= high else words_
