@@ -35,7 +35,10 @@ class TextSide:
 
 @dataclass(frozen=True, slots=True)
 class PairView:
-    """A pair to be judged. ``why``: ``unsure``, ``sure-same``, ``sure-different`` or ``chosen``: never its score."""
+    """A pair to be judged. ``why``: ``unsure``, ``sure-same``, ``sure-different`` or ``chosen``: never its score.
+
+    ``title``: the person has not searched yet, and the question is the title of a document.
+    """
 
     id: str
     task: Task
@@ -64,8 +67,8 @@ class LabelsView:
     """What was judged so far.
 
     ``counts``: by verdict. ``enough``: labels from which a difference worth having can be seen; ``left``: how many
-    are missing to it. ``sentence``: says both in words. ``balance``: a sentence on whether one side is short.
-    ``rows``: all, newest first.
+    are missing to it; both count questions where questions are judged. ``sentence``: says both in words.
+    ``balance``: a sentence on whether one side is short. ``rows``: all, newest first.
     """
 
     task: Task
