@@ -190,6 +190,8 @@ class ComparingStep(QWidget):
     def show_comparison(self, comparison: ComparisonView) -> None:
         """Shows a comparison."""
         comparison = by_what_decides(comparison)
+        if comparison == self._view and self.stack.currentWidget() is self.page and not self._refusal:
+            return  # the trainings were listed again: what the person opened stays open
         self._view, self._refusal, self._busy, self._undone = comparison, "", False, False
         said = judge(comparison)
         self.tag.set_text(said.tag, said.tone, said.icon)
@@ -200,6 +202,7 @@ class ComparingStep(QWidget):
         self.bars.show_comparison(comparison)
         self._show_changes(comparison)
         self.checks.show_comparison(comparison)
+        self._order_tabs()
         self.changes.show_comparison(comparison)
         self.figures.setText(_figures(comparison))
         self.centre.setCurrentWidget(self.scroll)
@@ -248,6 +251,14 @@ class ComparingStep(QWidget):
         return (self.save,)
 
     # ---- showing
+
+    def _order_tabs(self) -> None:
+        """Lets Tab go as the eye does: the comparison or what would change, the checks, the actions."""
+        actions = self.actions
+        before: QWidget = self.changes.moves.table
+        for widget in (*self.checks.rows, actions.primary, actions.plain, actions.keep, actions.discard):
+            QWidget.setTabOrder(before, widget)
+            before = widget
 
     def _show_changes(self, view: ComparisonView) -> None:
         rows = shortened(view.changes, ROWS)

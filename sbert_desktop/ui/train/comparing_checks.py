@@ -40,7 +40,7 @@ class CheckRow(KeyboardFocus, QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        name(self, f"train_check_{at}", f"{guard.title}: {self._look[2]}. {guard.sentence}")
+        name(self, f"train_guard_{at}", f"{guard.title}: {self._look[2]}. {guard.sentence}")
         self.setToolTip(plain_tip(guard.sentence))
         self.toggled.connect(lambda _: self._fit())
         theme.themeChanged.connect(self._fit)
@@ -179,9 +179,10 @@ class ChecksPart(QWidget):
         """Shows the checks of a comparison; those that failed stand first."""
         _empty(self._rows)
         _empty(self._facts)
-        self.rows = tuple(CheckRow(guard, at) for at, guard in enumerate(_in_order(view.guards)))
+        self.rows = tuple(CheckRow(guard, at, self) for at, guard in enumerate(_in_order(view.guards)))
         for row in self.rows:
             self._rows.addWidget(row)
+            row.show()  # at once, or Tab would pass it by until the next turn
         if not self.rows:
             self._rows.addWidget(Label("The tuned model was not looked at on general text.", tone="warn", wrap=True))
         for icon, text in adoption_facts(view):
@@ -198,6 +199,7 @@ def _empty(column: QVBoxLayout) -> None:
         widget = item.widget() if item is not None else None
         if widget is not None:
             widget.hide()
+            widget.setParent(None)
             widget.deleteLater()
 
 

@@ -124,10 +124,12 @@ class RunsList(QWidget):
             widget = item.widget() if item is not None else None
             if widget is not None:
                 widget.hide()
+                widget.setParent(None)
                 widget.deleteLater()
-        self.rows = tuple(RunRow(run, at, busy=busy) for at, run in enumerate(runs))
+        self.rows = tuple(RunRow(run, at, busy=busy, parent=self) for at, run in enumerate(runs))
         for row in self.rows:
             self._rows.addWidget(row)
+            row.show()
             self._rows.addWidget(Line())
             row.resumeWanted.connect(self.resumeWanted)
             row.compareWanted.connect(self.compareWanted)

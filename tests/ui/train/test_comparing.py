@@ -225,6 +225,10 @@ def test_what_is_not_better_or_fails_a_check_cannot_be_adopted_and_says_why(host
     assert "failed" in first.accessibleName()
     passed = page.checks.rows[1]
     closed = passed.height()
+    page.details.setFocus()
+    for wanted in (*page.checks.rows, page.actions.keep, page.actions.discard):  # Adopt can't be pressed
+        QTest.keyClick(host.window.focusWidget(), Qt.Key.Key_Tab)
+        assert host.window.focusWidget() is wanted
     QTest.keyClick(passed, Qt.Key.Key_Space)
     assert passed.height() > closed
     assert passed.detail() in passed.accessibleDescription()
