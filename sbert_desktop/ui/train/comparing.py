@@ -278,11 +278,13 @@ class ComparingStep(QWidget):
         view = self._view
         if view is None:
             return
-        state = "" if self._undone else self.deeds.state_of(view.run)
+        state = self.deeds.state_of(view.run)
+        if self._undone and state == "adopted":  # it was taken back; the list still says what was before
+            state = "kept"
         reason = self._refusal or refusal_words(view)
         if state == "adopted":
-            reason = f"{view.name} was adopted. Search keeps using {view.base_name} until it is ready." \
-                if view.kind != "cross-encoder" else f"{view.name} is in use."
+            reason = f"{view.name} is being prepared. Until it is ready, search uses the model before." \
+                if self.deeds.preparing() and view.kind != "cross-encoder" else f"{view.name} was adopted."
         self.actions.show_state(view, state, may_adopt=not view.refusal, reason=reason, busy=self._busy,
                                 primary=view.recommended and not view.refusal and clear(view) > 0)
 

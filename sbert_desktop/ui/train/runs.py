@@ -73,14 +73,16 @@ class RunRow(QWidget):
                               accessible=f"Compare {label}", tip="Shows what it would change")
         self.adopt = Button("Adopt", size="small", object_name=f"train_run_{at}_adopt", accessible=f"Adopt {label}",
                             tip="Puts it to use; its vectors are prepared in the background")
-        self.discard = IconButton("trash", f"Discard {label}", object_name=f"train_run_{at}_discard", size=24,
+        adopted = run.state == "adopted"
+        self.discard = IconButton("trash", f"Remove {label} from this list; its model stays" if adopted else
+                                  f"Discard {label}", object_name=f"train_run_{at}_discard", size=24,
                                   icon_size=16)
         view = run.comparison
         self.resume.setVisible(run.state == "interrupted")
         self.resume.setEnabled(not busy)
         self.compare.setVisible(view is not None)
         self.adopt.setVisible(view is not None and run.state in ("trained", "kept") and not view.refusal)
-        self.discard.setVisible(run.state not in ("adopted", "running"))
+        self.discard.setVisible(run.state != "running")
         self.discard.setEnabled(not (busy and run.state == "interrupted"))
         for button, signal in ((self.resume, self.resumeWanted), (self.compare, self.compareWanted),
                                (self.adopt, self.adoptWanted), (self.discard, self.discardWanted)):

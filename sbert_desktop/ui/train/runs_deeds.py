@@ -81,6 +81,7 @@ class RunDeeds(QObject):
     def _on_spaces(self, finished: Finished) -> None:
         if finished.outcome is Outcome.DONE and isinstance(finished.result, tuple):
             self._spaces = tuple(space for space in finished.result if isinstance(space, SpaceView))
+            self.runsChanged.emit()
 
     # ---- doing
 
@@ -125,11 +126,19 @@ class RunDeeds(QObject):
                 self._desk.start(self._desk.commands.use_space(old.fingerprint), on_done)
 
         def on_done(_result: object) -> None:
-            self._desk.toast(f"{comparison.base_name} stays in use")
-            self.refresh()
-            self.undone.emit(run)
+            # its model is among the models by now: it is kept, and can be adopted again
+            self._desk.start(self._desk.commands.keep_training(run), lambda _: self._tell_undone(run, comparison))
 
         self._desk.bridge.watch(self._desk.commands.spaces(), on_finished=on_spaces)
+
+    def _tell_undone(self, run: str, comparison: ComparisonView) -> None:
+        self._desk.toast(f"{comparison.base_name} stays in use, {comparison.name} is kept for later")
+        self.refresh()
+        self.undone.emit(run)
+
+    def preparing(self) -> bool:
+        """True while the vectors of an adopted model are being prepared."""
+        return any(space.state == "building" for space in self._spaces)
 
     def keep(self, run: str, label: str) -> None:
         """Keeps a tuned model among the models."""

@@ -197,7 +197,8 @@ def test_adopting_says_so_with_undo_and_undo_takes_it_back(host, step, qtbot) ->
     qtbot.waitUntil(lambda: bool(host.called("remove_space")))
     assert host.called("remove_space") == [("remove_space", "b71c02")]
     qtbot.waitUntil(page.actions.primary.isEnabled)
-    assert host.toast.label.full_text() == "MiniLM stays in use"
+    assert host.toast.label.full_text() == "MiniLM stays in use, Home 1 is kept for later"
+    assert host.called("keep_training") == [("keep_training", comparison().run)]
     # it was ready before Undo was pressed: then the old space is gone back to
     page.adopt()
     qtbot.waitUntil(host.toast.has_action)
@@ -205,8 +206,8 @@ def test_adopting_says_so_with_undo_and_undo_takes_it_back(host, step, qtbot) ->
                                for row in host.program.space_rows)
     host.toast.run_action()
     qtbot.waitUntil(lambda: host.called("use_space") == [("use_space", "f3a9c1")])
-    page.keep()
-    qtbot.waitUntil(lambda: host.called("keep_training") == [("keep_training", comparison().run)])
+    qtbot.waitUntil(lambda: page.deeds.state_of(comparison().run) == "kept")
+    assert page.actions.keep.label() == "Kept"
 
 
 def test_what_is_not_better_or_fails_a_check_cannot_be_adopted_and_says_why(host, step, qtbot) -> None:
