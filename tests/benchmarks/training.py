@@ -302,34 +302,37 @@ def weights_of(model: Path) -> set[str]:
 
 def nli(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]:
     small = small_encoder(base, folder / "small", random=False)
+    row, taught = _entailment("sick_train", small, folder, options)
+    found = [row, *_nli_then_graded(small, taught, folder, options)]
+    found.append(_entailment("snli_dev", small, folder, options)[0])
     blank = small_encoder(base, folder / "random", random=True)
-    found: list[Row] = []
-    taught: Path | None = None
-    for name, start in (("sick_train", small), ("snli_dev", small), ("sick_train", blank)):
-        labels = read(f"nli/{name}.csv", LabelKind.NLI, lambda word: float(NLI_NAMES.index(word)))
-        parts = split(labels)
-        learned = labels.only(parts.train)
-        hyper = chosen(learned, options)
-        if start is blank:  # what knows nothing needs longer and larger steps
-            hyper = replace(hyper, epochs=4, learning_rate=5e-4)
-        tuned, took = train(start, learned, hyper, folder / f"{name}-{start.name}", options.threads)
-        taught = taught or tuned
-        values = np.array([one.value for one in labels.examples])
-        held = values[list(parts.held_out)]
-        before, after = (classed_right(encode(model, labels), values, parts) for model in (start, tuned))
-        loss = _trainer.build_loss(_trainer.load_encoder(start, "cpu"), running.Recipe(start, learned, hyper))
-        found.append({
-            "set": name, "from": start.name, "labels": len(learned), "left_out": len(parts.left_out),
-            "held_out": len(held), "epochs": hyper.epochs, "learning_rate": hyper.learning_rate, **took,
-            "largest_class": 100 * max(float(np.mean(held == value)) for value in range(3)),
-            "base": 100 * before.mean(), "tuned": 100 * after.mean(), "difference": 100 * (after - before).mean(),
-            "ci95": interval(after - before, parts.clusters[list(parts.held_out)]),
-            "head_in_training": [key for key, _ in loss.named_parameters() if key.startswith("classifier")],
-            "weights_beyond_the_bases": sorted(weights_of(tuned) - weights_of(start)),
-        })  # fmt: skip
-        tell(found[-1])
-    assert taught is not None
-    return [*found, *_nli_then_graded(small, taught, folder, options)]
+    return [*found, _entailment("sick_train", blank, folder, options)[0]]
+
+
+def _entailment(name: str, start: Path, folder: Path, options: argparse.Namespace) -> tuple[Row, Path]:
+    labels = read(f"nli/{name}.csv", LabelKind.NLI, lambda word: float(NLI_NAMES.index(word)))
+    parts = split(labels)
+    learned = labels.only(parts.train)
+    hyper = chosen(learned, options)
+    if start.name == "random":  # what knows nothing needs longer and larger steps
+        hyper = replace(hyper, epochs=4, learning_rate=5e-4)
+    tuned, took = train(start, learned, hyper, folder / f"{name}-{start.name}", options.threads)
+    values = np.array([one.value for one in labels.examples])
+    held = values[list(parts.held_out)]
+    before, after = (classed_right(encode(model, labels), values, parts) for model in (start, tuned))
+    loss = _trainer.build_loss(_trainer.load_encoder(start, "cpu"), running.Recipe(start, learned, hyper))
+    row: Row = {
+        "set": name, "from": start.name, "labels": len(learned), "left_out": len(parts.left_out),
+        "held_out": len(held), "epochs": hyper.epochs, "learning_rate": hyper.learning_rate, **took,
+        "largest_class": 100 * max(float(np.mean(held == value)) for value in range(3)),
+        "base": 100 * float(before.mean()), "tuned": 100 * float(after.mean()),
+        "difference": 100 * float((after - before).mean()),
+        "ci95": interval(after - before, parts.clusters[list(parts.held_out)]),
+        "head_in_training": [key for key, _ in loss.named_parameters() if key.startswith("classifier")],
+        "weights_beyond_the_bases": sorted(weights_of(tuned) - weights_of(start)),
+    }  # fmt: skip
+    tell(row)
+    return row, tuned
 
 
 def _nli_then_graded(small: Path, taught: Path, folder: Path, options: argparse.Namespace) -> list[Row]:
@@ -371,30 +374,28 @@ def triplets(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]
 def collapse(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]:
     pairs = read("pairs/mrpc_train.csv", LabelKind.PAIRS)
     right = [place for place, one in enumerate(pairs.examples) if one.value == 1.0]
-    found = []
-    for kind in (LabelKind.POSITIVES, LabelKind.PAIRS):  # the latter: only ever "same" was said
-        labels = LabelSet(kind, pairs.only(right[:20]).examples)
-        hyper = replace(defaults(kind, 20), epochs=50, learning_rate=1e-3, patience=None, keep_best=False)
-        tuned, took = train(base, labels, hyper, folder / kind.value, options.threads)
-        found.append({"objective": hyper.objective, "epochs": hyper.epochs, "learning_rate": hyper.learning_rate,
-                      **took, **_looked_at(base, tuned, pairs)})  # fmt: skip
-        tell(found[-1])
-    return found
-
-
-def _looked_at(base: Path, tuned: Path, pairs: LabelSet) -> Row:
-    """Gives what the guards say, the comparison, and whether the model may be adopted."""
     general = guards.load_general_set()
     graded_pairs = LabelSet(LabelKind.GRADED, tuple(
         Example((a, b), g) for a, b, g in zip(general.first, general.second, general.grades.tolist(), strict=True)))
-    first, second = (encode(model, graded_pairs) for model in (base, tuned))
-    looks = guards.check_guards((first[0], first[1]), (second[0], second[1]), general.grades)
     # The comparison takes its threshold from labels of both answers.
-    both, parts = joined(some(pairs, 200), read("pairs/mrpc_val.csv", LabelKind.PAIRS))
-    comparison = compare(both, parts, encode(base, both), encode(tuned, both))
-    allowed, why = may_adopt(comparison, looks)
-    return {**figures(comparison), "may_adopt": allowed, "why": why,
-            "guards": {one.code: [one.passed, one.base, one.tuned, one.sentence] for one in looks}}  # fmt: skip
+    both, parts = joined(some(pairs, 200), some(read("pairs/mrpc_val.csv", LabelKind.PAIRS), 300))
+    before = encode(base, graded_pairs), encode(base, both)
+    found = []
+    for kind in (LabelKind.PAIRS, LabelKind.POSITIVES):  # of the former, only ever "same" was said
+        labels = LabelSet(kind, pairs.only(right[:20]).examples)
+        hyper = replace(defaults(kind, 20), epochs=50, learning_rate=1e-3, patience=None, keep_best=False,
+                        max_tokens=options.max_tokens)  # fmt: skip
+        tuned, took = train(base, labels, hyper, folder / kind.value, options.threads)
+        after = encode(tuned, graded_pairs), encode(tuned, both)
+        looks = guards.check_guards((before[0][0], before[0][1]), (after[0][0], after[0][1]), general.grades)
+        comparison = compare(both, parts, before[1], after[1])
+        allowed, why = may_adopt(comparison, looks)
+        said = figures(comparison) if comparison.measured else {"verdict": comparison.verdict}
+        found.append({"objective": hyper.objective, "labels": 20, "epochs": 50, "learning_rate": 1e-3, **took, **said,
+                      "may_adopt": allowed, "why": why, **{f"guard_{one.code}": [one.passed, one.base, one.tuned]
+                                                           for one in looks}})  # fmt: skip
+        tell(found[-1])
+    return found
 
 
 def floor(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]:
