@@ -16,10 +16,10 @@ from sbert_desktop.app.views import ModelView
 from sbert_desktop.domain import Failure, Finished, Outcome, Progress
 from sbert_desktop.ui import words
 from sbert_desktop.ui.bridge import Latest
-from sbert_desktop.ui.models.lab_plots import Plots, plain
+from sbert_desktop.ui.models.lab_plots import Plots
 from sbert_desktop.ui.models.lab_sheet import LabSheet, Measurement, expected_seconds
 from sbert_desktop.ui.models.lab_table import LabTable
-from sbert_desktop.ui.models.words import SECOND, measured_on
+from sbert_desktop.ui.models.words import SECOND, measured_on, plain
 from sbert_desktop.ui.page import Desk, failure_text
 from sbert_desktop.ui.saving import ask_target
 from sbert_desktop.ui.theme import theme

@@ -13,7 +13,7 @@ from sbert_desktop.app.training_views import LabRow
 from sbert_desktop.ui import words
 from sbert_desktop.ui.models.bars import Bar, Bars
 from sbert_desktop.ui.models.scatter import Point, Scatter
-from sbert_desktop.ui.models.words import change, is_correlation, metric, quality, row_words, way
+from sbert_desktop.ui.models.words import change, is_correlation, metric, plain, quality, row_words, way
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.widgets import ComboBox, Label, Line, plain_tip
 
@@ -25,11 +25,6 @@ MEASURES: Final = (
     ("size", "Size", "On the disk"),
 )  # fmt: skip
 _TERMS: Final = {"mean_cosine": "Anisotropy: the mean cosine of random pairs", "isotropy": "Isotropy after whitening"}
-
-
-def plain(row: LabRow) -> bool:
-    """True for a model measured as it is."""
-    return row.way in ("", "as it is")
 
 
 class Plots(QWidget):

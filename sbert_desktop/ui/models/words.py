@@ -169,9 +169,14 @@ def is_correlation(name: str) -> bool:
     return name.lower() in ("spearman", "pearson")
 
 
+def plain(row: LabRow) -> bool:
+    """True for a model measured as it is."""
+    return row.way in ("", "as it is")
+
+
 def way(name: str) -> str:
     """Gives a way to use a model in words: ``cls``, ``pca 128``, ``int8``."""
-    if not name or name == "as it is":
+    if name in ("", "as it is"):
         return "As it is"
     if name == "pooling":
         return "Other ways to pool"
@@ -209,7 +214,7 @@ def measured_on(view: LabView) -> str:
 
 def row_words(row: LabRow) -> str:
     """Gives one row of the lab as a sentence, for what is painted."""
-    parts = [row.model if not row.way else f"{row.model}, {way(row.way)}"]
+    parts = [row.model if plain(row) else f"{row.model}, {way(row.way)}"]
     if row.quality is not None:
         between = f", surely between {quality(row.low, row.metric)} and {quality(row.high, row.metric)}" \
             if row.low is not None and row.high is not None else ""
@@ -217,7 +222,7 @@ def row_words(row: LabRow) -> str:
     if row.speed is not None:
         parts.append(f"{words.count(round(row.speed))} passages a second")
     if row.mean_cosine is not None:
-        parts.append(f"random pairs {row.mean_cosine:.2f} similar")
+        parts.append(f"Random pairs {row.mean_cosine:.2f} alike")
     if row.note:
         parts.append(row.note.removesuffix("."))
     return ". ".join(parts)
