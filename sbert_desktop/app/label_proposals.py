@@ -153,7 +153,11 @@ class _Proposing:
         records = [one for kind in label_records.KINDS[Task.SAME] for one in session.library.judgements(kind)]
         self._labels = label_records.labels_from(records)
         self._records = {label_records.id_of(record): record for record in records}
-        self._judged_texts = {_both(text_hash(one.text), text_hash(one.other_text)) for one in records}
+        self._judged_texts = {  # whole documents are none of the passages that are asked about
+            _both(text_hash(one.text), text_hash(one.other_text))
+            for one in records
+            if not label_records.is_document(one)
+        }
         self._old_texts = {text for pair in self._judged_texts for text in pair}
         self._shas: dict[int, str] = {}
 

@@ -8,6 +8,7 @@ are one of kind ``relevance`` (``app/judging``). Any thread.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,6 +28,8 @@ KINDS: Mapping[Task, tuple[str, ...]] = {Task.SAME: (deciding.KIND, GRADE_WORD),
 """The kinds of judgements of each task."""
 OPENING = 1_000
 """Characters of a whole document that stand for it: about what an encoder of 256 tokens reads."""
+OF_A_DOCUMENT = 8
+"""Judged pairs of whole documents that count of each document."""
 _SAME_FROM, _DIFFERENT_TO = 4.0, 2.0
 """Grades that count as the same and as different beside plain verdicts. Source: the scale of STS ("4: but for
 unimportant details", "2: not equivalent, but some details in common"); 3 lies between and counts as neither."""
@@ -75,8 +78,10 @@ def labels_from(records: Sequence[JudgementRecord]) -> dict[LabelKind, Named]:
 
     Two whole documents that were judged (in duplicates) are taken by their opening passages: more of them is not
     read by an encoder, and what was judged of the documents is most often true of their beginnings. Where these are
-    one text, they are passed over.
+    one text, they are passed over. Of each document no more than :data:`OF_A_DOCUMENT` pairs count, the newest: "no
+    duplicates" of a group of a hundred is one decision, and would outweigh with 5,000 pairs all that was judged else.
     """
+    records = _thinned(records)
     shortened = [
         replace(record, text=opening(record.text), other_text=opening(record.other_text))
         if is_document(record) else record
@@ -93,6 +98,19 @@ def labels_from(records: Sequence[JudgementRecord]) -> dict[LabelKind, Named]:
         kind: Named(labels, tuple(ids.get((one.texts, one.documents, one.made), "") for one in labels.examples))
         for kind, labels in found.items()
     }
+
+
+def _thinned(records: Sequence[JudgementRecord]) -> list[JudgementRecord]:
+    """Leaves out pairs of whole documents that were judged often already, in later pairs."""
+    counts: Counter[str] = Counter()
+    kept = []
+    for record in sorted(records, key=lambda one: one.made, reverse=True):
+        if is_document(record):
+            if max(counts[record.sha256], counts[record.other_sha256]) >= OF_A_DOCUMENT:
+                continue
+            counts.update((record.sha256, record.other_sha256))
+        kept.append(record)
+    return kept[::-1]
 
 
 def joined(found: Sequence[Named], kind: LabelKind) -> Named:

@@ -44,6 +44,11 @@ _MOST_READ, _AT_LEAST = 1_150, 60
 """Characters read of a text (256 tokens), and what a short one costs for all that comes with it."""
 
 
+_OPENED = frozenset(("contradictions", "chain-contradictions", "same-text-apart"))
+"""Findings of which the person opens the labels, one by one."""
+_LINES = 6
+
+
 @dataclass(frozen=True, slots=True)
 class Gathered:
     """All that a training needs to know of its labels.
@@ -301,17 +306,31 @@ def view_of(gathered: Gathered, session: Session | None = None) -> CheckView:
     sentence = _CROSS_SENTENCE if gathered.plan.kind == CROSS_ENCODER else goal.sentence if goal is not None else ""
     return CheckView(
         gathered.plan, len(gathered.train), len(gathered.held_out),
-        tuple(_finding_view(one, gathered.ids) for one in gathered.findings),
+        tuple(_finding_view(one, gathered) for one in gathered.findings),
         "" if goal is None else goal.key, sentence, _interval(gathered), gathered.may_train,
         _minutes(gathered, session),
     )  # fmt: skip
 
 
-def _finding_view(finding: Finding, ids: tuple[str, ...]) -> FindingView:
-    """Gives a finding with the ids of the judgements that the person can open: of chains in the chains' order."""
+def _finding_view(finding: Finding, gathered: Gathered) -> FindingView:
+    """Gives a finding with the ids of the judgements that the person can open: of chains in the chains' order.
+
+    What stands in a table is named by its lines.
+    """
+    ids = gathered.ids
     places = [place for chain in finding.chains for place in chain] or list(finding.examples)
     rows = dict.fromkeys(ids[place] for place in places if place < len(ids) and ids[place])
-    return FindingView(finding.code, finding.severity.value, finding.sentence, finding.advice, tuple(rows))
+    hint = finding.advice
+    if finding.code in _OPENED:
+        lines: dict[str, list[int]] = {}
+        for place in dict.fromkeys(places):
+            example = gathered.labels.examples[place]
+            if example.line:
+                lines.setdefault(example.source, []).append(example.line)
+        for name, found in lines.items():
+            shown = ", ".join(map(str, found[:_LINES])) + (f" and {len(found) - _LINES:,} more" * (len(found) > _LINES))
+            hint += f" In {name}: line{'s' * (len(found) > 1)} {shown}."
+    return FindingView(finding.code, finding.severity.value, finding.sentence, hint, tuple(rows))
 
 
 def _interval(gathered: Gathered) -> str:

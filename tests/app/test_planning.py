@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from collections import Counter
 
 import pytest
 
@@ -123,6 +125,19 @@ def test_duplicates_teach_by_the_documents_openings(session):
     assert all(900 < len(text) <= 1_000 for text in opened[0].texts)
 
 
+def test_one_decision_on_a_large_group_of_documents_does_not_outweigh_all_others(session):
+    pairs(session, 30)
+    names = [(f"{n:064x}", f"Invoice {n}, to be paid in 14 days.") for n in range(1_000, 1_040)]
+    session.library.judge_all([
+        JudgementRecord("same", "different", WHOLE, a, 0, 0, one, b, 0, 0, other, made=time.time())
+        for (a, one), (b, other) in itertools.combinations(names, 2)
+    ])  # fmt: skip
+    counted = gather(session, Plan(), CONTEXT).labels
+    of_each = Counter(name for one in counted.examples for name in one.documents if int(name, 16) >= 1_000)
+    assert max(of_each.values()) == 8
+    assert 30 + 100 < len(counted) <= 30 + 160
+
+
 def test_grades_and_verdicts_become_one_kind_and_what_is_left_out_is_counted(session):
     pairs(session, 30)
     session.library.judge_all([said(100 + n, f"{n % 6}", kind="grade") for n in range(12)])
@@ -221,3 +236,13 @@ def test_positives_that_are_not_there_stop_an_objective_that_needs_them(session)
     view = check_labels(session, Plan(objective="multiple-negatives"), CONTEXT)
     assert not view.may_train
     assert {one.code for one in view.findings if one.severity == "stops"} == {"one-class-missing", "nothing-to-learn"}
+
+
+def test_contradictions_of_a_table_are_named_by_their_lines(tmp_path):
+    rows = [f"boat {n} leaves,boat {n} departs,{n % 2}" for n in range(30)]
+    mine = table(tmp_path / "mine.csv", "text_a,text_b,label", [*rows, "boat 5 departs,boat 5 leaves,0"])
+    view = check_labels(None, Plan(judgements=False, labels=(mine,)), CONTEXT)
+    finding = next(one for one in view.findings if one.code == "contradictions")
+    assert finding.severity == "warns"
+    assert finding.hint.endswith("In mine.csv: lines 7, 32.")
+    assert finding.rows == ()
