@@ -23,7 +23,7 @@ from sbert_desktop.domain import Child, JobContext, Vectors
 from sbert_desktop.errors import EncoderError, TrainingError, UsageError
 from sbert_desktop.training import running
 from sbert_desktop.training.comparing import METRIC, as_columns, measure
-from sbert_desktop.training.labels import LabelSet
+from sbert_desktop.training.labels import LabelKind, LabelSet
 from sbert_desktop.training.objectives import HyperParameters, defaults
 from sbert_desktop.training.running import CROSS_ENCODER, HeldOut, Recipe, Standing, Trained, Training
 
@@ -119,8 +119,9 @@ def adopt(session: Session, run: str, context: JobContext) -> tuple[SpaceView, .
     folder = runs.find_run(session, run)
     view = _comparison_of(folder)
     if not view.recommended:
+        stopped = any(not guard.passed and guard.severity == "stops" for guard in view.guards)
         raise TrainingError("not-adopted", f"{view.name} is not put to use. {view.refusal}",
-                            "Label more, then train anew.")  # fmt: skip
+                            "Train anew, fewer times or more slowly." if stopped else "Label more, then train anew.")
     name = _kept(session, folder, context)
     if view.kind == CROSS_ENCODER:
         from sbert_desktop.app.models import use_model
@@ -147,7 +148,8 @@ def _kept(session: Session, folder: Path, context: JobContext) -> str:
     from sbert_desktop.encoder.store import find_model
     from sbert_desktop.training.saving import save_model
 
-    view = _comparison_of(folder)
+    view, run = _comparison_of(folder), runs.read_run(folder)
+    assert run is not None
     with runs.running(folder):
         name = runs.stored_model(folder)
         if name:
@@ -155,8 +157,8 @@ def _kept(session: Session, folder: Path, context: JobContext) -> str:
             return name
         context.progress("Storing the model", 0, None)
         source = f"trained here, {folder.name}"
-        saved = save_model(_last_work(folder), paths.added_models(), view.name, results=_card_lines(view),
-                           seal=lambda path: seal(path, source))  # fmt: skip
+        saved = save_model(_last_work(folder), paths.added_models(), run.plan.name,
+                           results=_card_lines(view), seal=lambda path: seal(path, source))  # fmt: skip
         runs.write_state(folder, runs.KEPT, saved.name)
         runs.write_comparison(folder, replace(view, name=saved.name))
         runs.drop_files(folder)
@@ -266,7 +268,8 @@ def _recipe(
     prompts = describe(base).prompts
     device = {"torch-cpu": "cpu", "torch-gpu": "gpu"}.get(session.settings.text("advanced.encoder"), "auto")
     return Recipe(base, labels, hyper, plan.kind, material.parameters if last else {},
-                  (prompts.get("query", ""), prompts.get("document", "")), device, _name_of(base))  # fmt: skip
+                  (prompts.get("query", ""), prompts.get("document", "")), device, _name_of(base),
+                  material.labels.kind is LabelKind.RELEVANCE)  # fmt: skip
 
 
 def _assembled(target: Path, write: Callable[[Path], None]) -> Path:
@@ -311,14 +314,18 @@ def _train(
     def launch(kind: str, *, env: Mapping[str, str] | None = None, nice: int = 0) -> Child:
         return session.launch(kind, env=env, nice=nice)
 
-    held_out = _held_out(material.watched, plan) if number == of else None
+    held_out = _held_out(material.watched, plan, running.recipe_of(work)) if number == of else None
     return Training(work, launch, held_out=held_out, report=report, nice=10 if session.interactive else 0).run(context)
 
 
-def _held_out(watched: LabelSet, plan: Plan) -> HeldOut | None:
+def _held_out(watched: LabelSet, plan: Plan, recipe: Recipe) -> HeldOut | None:
     """Gives what is looked at while training, None where nothing of it can be measured."""
     if plan.kind != CROSS_ENCODER:
-        return running.hold_out(watched, lambda columns: measure(watched, columns)) if METRIC[watched.kind] else None
+        if not METRIC[watched.kind]:
+            return None
+        # Its kind may be another than that of what is learned from.
+        prompts = replace(recipe, labels=watched).column_prompts()
+        return replace(running.hold_out(watched, lambda columns: measure(watched, columns)), prompts=prompts)
     from sbert_desktop.app.comparing_models import as_scored
 
     pairs = as_scored(watched)

@@ -50,6 +50,7 @@ class Recipe:
         prompts: Put before a question and before a passage, as the base wants them.
         device: ``auto``, ``cpu`` or ``gpu``.
         base_name: The base's name, for the model card.
+        asks: The first text of an example is a question, also of labels that became positives or triplets.
     """
 
     base: Path
@@ -60,12 +61,13 @@ class Recipe:
     prompts: tuple[str, str] = ("", "")
     device: str = "auto"
     base_name: str = ""
+    asks: bool = False
 
     def column_prompts(self) -> tuple[str, ...]:
-        """Gives what is put before each text of an example: only relevance knows a question."""
+        """Gives what is put before each text of an example."""
         query, passage = self.prompts
-        if self.labels.kind is LabelKind.RELEVANCE:
-            return query, passage
+        if self.asks or self.labels.kind is LabelKind.RELEVANCE:
+            return query, *(passage,) * (self.labels.kind.texts - 1)
         return (passage,) * self.labels.kind.texts
 
 
@@ -77,8 +79,9 @@ def write_recipe(work: Path, recipe: Recipe, made: float) -> None:
     write_json(work / LABELS, labels, private=True)
     run = {"version": 1, "made": made, "base": str(recipe.base), "base_name": recipe.base_name or recipe.base.name,
            "kind": recipe.kind, "hyper": asdict(recipe.hyper), "parameters": dict(recipe.parameters),
-           "prompts": list(recipe.prompts), "device": recipe.device, "label_kind": recipe.labels.kind.value,
-           "counts": recipe.labels.counts(), "labels": len(recipe.labels)}  # fmt: skip
+           "prompts": list(recipe.prompts), "device": recipe.device, "asks": recipe.asks,
+           "label_kind": recipe.labels.kind.value, "counts": recipe.labels.counts(),
+           "labels": len(recipe.labels)}  # fmt: skip
     write_json(work / RUN, run)  # last: a folder with it is one that can be trained in
 
 
@@ -96,6 +99,7 @@ def read_recipe(work: Path) -> Recipe:
         return Recipe(
             Path(run["base"]), LabelSet(LabelKind(labels["kind"]), examples), HyperParameters(**run["hyper"]),
             run["kind"], run["parameters"], (query, passage), run["device"], run["base_name"],
+            bool(run.get("asks", False)),
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise TrainingError("training-damaged", "What this training was begun with cannot be read.",

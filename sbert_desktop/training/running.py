@@ -26,7 +26,7 @@ from sbert_desktop.training._work import CROSS_ENCODER, ENCODER, Recipe
 from sbert_desktop.training.labels import LabelSet
 
 __all__ = ["CROSS_ENCODER", "ENCODER", "HeldOut", "Point", "Recipe", "Standing", "Trained", "Training", "Unfinished",
-           "begin", "hold_out", "result_of", "resumable"]  # fmt: skip
+           "begin", "hold_out", "recipe_of", "result_of", "resumable"]  # fmt: skip
 
 Launch = Callable[..., Child]
 RESTARTS = 2
@@ -46,7 +46,7 @@ class HeldOut:
         columns: Texts, one column for each text of an example; of a cross-encoder two, its pairs.
         measure: Gives the metric (higher is better) of one array for each column, float32 [n, dimension], unit rows;
             of a cross-encoder one array of scores, [n, 1]. None: cannot be measured.
-        prompts: Put before each text of a column; none: as the recipe has it.
+        prompts: Put before each text of a column; none: as the recipe has it, whose labels are of this kind then.
 
     The state that does best here is kept, so the figure of the part that chose it is a little too good. Where enough
     labels are there, take another part for the comparison.
@@ -168,6 +168,15 @@ def begin(folder: Path, recipe: Recipe) -> None:
     except OSError as error:
         raise TrainingError("disk-full", f"The training could not be stored: {error.strerror}.",
                             "See whether the disk is full.") from error  # fmt: skip
+
+
+def recipe_of(folder: Path) -> Recipe:
+    """Gives what a training was begun with.
+
+    Raises:
+        TrainingError: ``training-damaged``.
+    """
+    return _work.read_recipe(folder)
 
 
 def resumable(folder: Path) -> Unfinished | None:
