@@ -91,8 +91,9 @@ def last_results(session: Session) -> LabView | None:
         if kept["format"] != _FORMAT:
             return None
         table = kept["table"]
-        rows = tuple(LabRow(**row) for row in table["rows"])
-        return LabView(rows, str(table["data"]), int(table["n"]), float(table["made"]), tuple(table["notes"]))
+        rows = tuple(_sound(LabRow(**row)) for row in table["rows"])
+        notes = tuple(str(note) for note in table["notes"])
+        return LabView(rows, str(table["data"]), int(table["n"]), float(table["made"]), notes)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
@@ -350,6 +351,21 @@ def _own_passages(session: Session) -> tuple[str, ...]:
     except SbertDesktopError:
         return ()
     return tuple(found[key].text for key in sorted(found))
+
+
+def _sound(row: LabRow) -> LabRow:
+    """Gives a row whose fields hold what they should.
+
+    Raises:
+        TypeError: One does not.
+    """
+    words = (row.model, row.way, row.metric, row.note)
+    figures = (row.quality, row.low, row.high, row.mean_cosine, row.isotropy, row.speed, row.change, row.change_low,
+               row.change_high)  # fmt: skip
+    sound = all(isinstance(one, str) for one in words) and all(isinstance(one, int | float | None) for one in figures)
+    if not sound or not isinstance(row.size, int) or not isinstance(row.dimension, int):
+        raise TypeError("not a row of the lab")
+    return row
 
 
 def _keep(session: Session, view: LabView) -> None:

@@ -127,7 +127,7 @@ def read_judged(session: Session, data: str) -> Judged:
         UsageError: ``bad-data``, or as the readers of ``evaluate``.
     """
     name, _, task = data.partition(":")
-    if name == JUDGEMENTS and not Path(data).exists():
+    if name == JUDGEMENTS:
         if task and task not in _TASKS:
             raise UsageError("bad-data", f"There are no judgements of the kind {display_path(task)!r}.",
                              f"Kinds: {', '.join(_TASKS)}.")  # fmt: skip

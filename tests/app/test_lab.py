@@ -104,7 +104,9 @@ def test_what_was_measured_last_is_shown_again_and_a_damaged_file_is_nothing(ses
         run_lab(session, (OWN,), "judgements", (), Heard(checks=5))
     assert last_results(session) == view
     kept = session.library_path / "lab.json"
-    for text in ("", "[1]", '{"format": 1}', '{"format": 1, "table": {"rows": [{}], "data": "", "n": 1}}', "\0"):
+    odd = kept.read_text().replace(f'"model": "{OWN}"', '"model": 3')
+    assert odd != kept.read_text()
+    for text in (odd, "", "[1]", '{"format": 1}', '{"format": 1, "table": {"rows": [{}], "data": "", "n": 1}}', "\0"):
         kept.write_text(text)
         assert last_results(session) is None
 
