@@ -93,6 +93,7 @@ class CheckingStep(QWidget):
         self._stale = True
         self._latest = Latest(desk.bridge)
         self._models_asked = False
+        self._came = False  # the focus waits for the button that is enabled after the checks
         self._boxes: list[CheckBox] = []
         self._later = QTimer(self)
         self._later.setSingleShot(True)
@@ -223,6 +224,7 @@ class CheckingStep(QWidget):
 
     def focus_first(self) -> None:
         """Puts the focus on what comes next."""
+        self._came = not self.train_button.isEnabled()
         (self.train_button if self.train_button.isEnabled() else self.back_button).setFocus(
             Qt.FocusReason.OtherFocusReason)
 
@@ -247,6 +249,8 @@ class CheckingStep(QWidget):
 
     def take_imported(self, imported: tuple[ImportedView, ...]) -> None:
         """Takes note of the tables that were taken in."""
+        if imported == self._imported:
+            return
         self._imported = imported
         self._stale = True
         self._show_sources()
@@ -297,6 +301,9 @@ class CheckingStep(QWidget):
     def _changed(self) -> None:
         self._stale = True
         if self.isVisible():
+            if self.train_button.hasFocus():  # it comes back after the checks
+                self.back_button.setFocus(Qt.FocusReason.OtherFocusReason)
+                self._came = True
             self.train_button.setEnabled(False)
             self._later.start()
 
@@ -312,7 +319,11 @@ class CheckingStep(QWidget):
             self._show_view()
         elif isinstance(finished.result, CheckView):
             self._view = finished.result
+            waited = self.back_button.hasFocus()
             self._show_view()
+            if waited and self._came and self.train_button.isEnabled():
+                self.focus_first()
+            self._came = False
             announce(self.findings, f"{self.title.text()} {self.reason.text()}")
         else:
             self._stale = True

@@ -76,6 +76,7 @@ class LabellingStep(QWidget):
         self._decisions: dict[Task, list[Decision]] = {task: [] for task in Task}
         self._unkept: list[Decision] = []  # judgements that could not be stored
         self._shown: PairView | None = None
+        self._state = ""
         self._since = 0.0
         self._asked: set[Task] = set()
         self._build()
@@ -330,7 +331,8 @@ class LabellingStep(QWidget):
         if state:
             self.states.show_state(state, self.task, feed, self.desk.library)
         wanted = self.stack.widget(1) if state else self.centre
-        if self.stack.currentWidget() is not wanted:
+        if self.stack.currentWidget() is not wanted or state != self._state:
+            self._state = state
             self.stack.setCurrentWidget(wanted)
             if had_focus:
                 self.focus_first()

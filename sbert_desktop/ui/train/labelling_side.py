@@ -112,7 +112,8 @@ class BalanceBar(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(256, theme.line("meta") + 8 + 6)
 
-    minimumSizeHint = sizeHint
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
