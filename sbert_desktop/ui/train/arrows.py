@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from sbert_desktop.app.training_views import Arrow
@@ -121,22 +121,22 @@ class ArrowMap(KeyboardFocus, QWidget):
         if self.shows_focus():
             paint_focus(painter, self.rect())
 
-    def _paint_arrow(self, painter: QPainter, arrow: Arrow, quiet: object, bright: object, width: float) -> None:
+    def _paint_arrow(self, painter: QPainter, arrow: Arrow, quiet: QColor, bright: QColor, width: float) -> None:
         start, end = self._ends(arrow)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(quiet)  # type: ignore[call-overload]
+        painter.setBrush(quiet)
         painter.drawEllipse(start, 1.7 + width / 2, 1.7 + width / 2)
         line = QLineF(start, end)
         if way(arrow) < STILL or line.length() < HEAD:
             return
-        pen = QPen(bright, width)  # type: ignore[call-overload]
+        pen = QPen(bright, width)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
         angle = math.atan2(end.y() - start.y(), end.x() - start.x())
         head = HEAD + width
         painter.drawLine(QLineF(start, end - QPointF(math.cos(angle), math.sin(angle)) * head * 0.7))
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(bright)  # type: ignore[call-overload]
+        painter.setBrush(bright)
         sides = [end - QPointF(math.cos(angle + turn), math.sin(angle + turn)) * head for turn in (-0.45, 0.45)]
         painter.drawPolygon(QPolygonF([end, *sides]))
 

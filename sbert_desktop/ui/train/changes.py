@@ -13,7 +13,7 @@ from sbert_desktop.app.training_views import Arrow, ComparisonView, SideBySide
 from sbert_desktop.ui import words
 from sbert_desktop.ui.library.tables import Column
 from sbert_desktop.ui.theme import theme
-from sbert_desktop.ui.train.arrows import ArrowMap, arrows_words, way, way_words
+from sbert_desktop.ui.train.arrows import ArrowMap, arrows_words, way_words
 from sbert_desktop.ui.train.changes_table import PLAIN, FlushTable, changes_table
 from sbert_desktop.ui.train.comparing_words import in_order, rank
 from sbert_desktop.ui.widgets import Button, ElidedLabel, IconButton, Label, Segmented, announce, name
@@ -175,7 +175,7 @@ class MapPart(QWidget):
     def show_arrows(self, arrows: tuple[Arrow, ...]) -> None:
         """Shows how documents would move."""
         self.map.show_arrows(arrows)
-        self.table.set_rows(sorted(arrows, key=way, reverse=True))
+        self.table.set_rows(self.map.arrows())
         moved = arrows_words(arrows)
         self.sentence.setText(f"{moved} Both maps are laid over each other; a dot is where a document is now."
                               if arrows else moved)

@@ -25,7 +25,7 @@ PLAIN: Final = {2: ("plus", "accent"), 1: ("up", "muted"), 0: ("", "muted"), -1:
 _MIDDLE: Final = Qt.AlignmentFlag.AlignVCenter
 
 
-def _room(table: QWidget, rect: QRect, at: int, count: int) -> QRect:
+def _room(rect: QRect, at: int, count: int) -> QRect:
     """Gives the room of a cell's text: flush at both ends of the row."""
     return rect.adjusted(8 if at else 0, 0, 0 if at == count - 1 else -8, 0)
 
@@ -40,7 +40,7 @@ class FlushHead(Head):
         painter.save()
         painter.fillRect(rect, theme.color("surface"))
         painter.fillRect(QRect(rect.x(), rect.bottom(), rect.width(), 1), theme.color("border"))
-        box = _room(self, rect, logical, len(model.columns))
+        box = _room(rect, logical, len(model.columns))
         painter.setFont(theme.font("meta"))
         painter.setPen(theme.color("muted"))
         side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
@@ -63,13 +63,15 @@ class FlushDelegate(RowDelegate):
         assert isinstance(model, RowsModel)
         column, row, rect = model.columns[index.column()], model.rows[index.row()], option.rect
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        focus = chosen and isinstance(option.widget, Table) and option.widget.shows_focus()
-        if focus or (chosen and option.widget.property("picks")):
+        table = option.widget
+        assert isinstance(table, Table)
+        focus = chosen and table.shows_focus()
+        if focus or (chosen and table.property("picks")):
             painter.fillRect(rect, theme.color("selected"))
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(rect, theme.color("hover"))
         painter.fillRect(QRect(rect.x(), rect.bottom(), rect.width(), 1), theme.color("border"))
-        box = _room(option.widget, rect, index.column(), len(model.columns))
+        box = _room(rect, index.column(), len(model.columns))
         if self._arrow is not None and index.column() == len(model.columns) - 1:
             self._paint_move(painter, box, column.text(row), self._arrow(row))
         else:
@@ -77,7 +79,7 @@ class FlushDelegate(RowDelegate):
         if focus:
             painter.save()
             painter.setClipRect(rect)
-            paint_focus(painter, QRect(0, rect.y(), option.widget.viewport().width(), rect.height() - 1))
+            paint_focus(painter, QRect(0, rect.y(), table.viewport().width(), rect.height() - 1))
             painter.restore()
 
     def _paint_move(self, painter: QPainter, box: QRect, text: str, way: int) -> None:

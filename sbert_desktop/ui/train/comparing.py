@@ -85,11 +85,11 @@ class ComparingStep(QWidget):
         self.row.setSpacing(0)
         self.centre = QStackedWidget()
         self.centre.setObjectName("train_compare_centre")
-        self.scroll = _scroll(self._make_centre(), "train_compare_scroll", "Comparison")
-        self.centre.addWidget(self.scroll)
+        self.area = _scroll(self._make_centre(), "train_compare_scroll", "Comparison")
+        self.centre.addWidget(self.area)
         self.centre.addWidget(self.changes)
         self.row.addWidget(self.centre, 1)
-        self.checks, self.actions = ChecksPart(), Actions()
+        self.checks, self.deed_part = ChecksPart(), Actions()
         self.side = Panel("surface", lines="left")
         self.side.setObjectName("train_compare_side")
         self.side_column = QVBoxLayout(self.side)
@@ -108,7 +108,7 @@ class ComparingStep(QWidget):
         self.side_column.addWidget(self.side_scroll, 1)
         self.side_foot = QVBoxLayout()
         self.side_foot.setContentsMargins(24, 0, 24, 0)
-        self.side_foot.addWidget(self.actions)
+        self.side_foot.addWidget(self.deed_part)
         self.side_column.addLayout(self.side_foot)
         self.row.addWidget(self.side)
         self.foot = Panel("surface", lines="top")
@@ -155,8 +155,8 @@ class ComparingStep(QWidget):
             column.addWidget(widget)
             column.addSpacing(gap)
         column.addLayout(head)
-        for widget, gap in ((self.table, 8), (self.unchanged, 8), (self.groups, 4)):
-            column.addWidget(widget)
+        for part, gap in ((self.table, 8), (self.unchanged, 8), (self.groups, 4)):
+            column.addWidget(part)
             column.addSpacing(gap)
         column.addWidget(self.details, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.figures)
@@ -173,9 +173,9 @@ class ComparingStep(QWidget):
         self.details.toggled.connect(self._on_details)
         self.save.clicked.connect(self.save_report)
         self.table.rowActivated.connect(lambda _row: self.show_changes())
-        self.actions.adoptWanted.connect(self.adopt)
-        self.actions.keepWanted.connect(self.keep)
-        self.actions.discardWanted.connect(self.discard)
+        self.deed_part.adoptWanted.connect(self.adopt)
+        self.deed_part.keepWanted.connect(self.keep)
+        self.deed_part.discardWanted.connect(self.discard)
         deeds = self.deeds
         deeds.runsChanged.connect(self._show_actions)
         deeds.adopted.connect(self._on_adopted)
@@ -205,9 +205,9 @@ class ComparingStep(QWidget):
         self._order_tabs()
         self.changes.show_comparison(comparison)
         self.figures.setText(_figures(comparison))
-        self.centre.setCurrentWidget(self.scroll)
+        self.centre.setCurrentWidget(self.area)
         self.stack.setCurrentWidget(self.page)
-        self.scroll.verticalScrollBar().setValue(0)
+        self.area.verticalScrollBar().setValue(0)
         self.save.setEnabled(True)
         self._show_actions()
         self.deeds.refresh()
@@ -226,7 +226,7 @@ class ComparingStep(QWidget):
             self.changes.focus_first()
             return
         else:
-            adopt = self.actions.adopt_button()
+            adopt = self.deed_part.adopt_button()
             target = adopt if adopt.isEnabled() else self.all
         if target is not None:
             target.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -235,7 +235,7 @@ class ComparingStep(QWidget):
         """Gives the step's commands for the palette."""
         if self._view is None:
             return ()
-        actions = self.actions
+        actions = self.deed_part
         label = self._view.name
         return (
             Action("train_adopt", f"Adopt {label}", self.adopt, icon="check",
@@ -254,7 +254,7 @@ class ComparingStep(QWidget):
 
     def _order_tabs(self) -> None:
         """Lets Tab go as the eye does: the comparison or what would change, the checks, the actions."""
-        actions = self.actions
+        actions = self.deed_part
         before: QWidget = self.changes.moves.table
         for widget in (*self.checks.rows, actions.primary, actions.plain, actions.keep, actions.discard):
             QWidget.setTabOrder(before, widget)
@@ -285,7 +285,7 @@ class ComparingStep(QWidget):
         if state == "adopted":
             reason = f"{view.name} is being prepared. Until it is ready, search uses the model before." \
                 if self.deeds.preparing() and view.kind != "cross-encoder" else f"{view.name} was adopted."
-        self.actions.show_state(view, state, may_adopt=not view.refusal, reason=reason, busy=self._busy,
+        self.deed_part.show_state(view, state, may_adopt=not view.refusal, reason=reason, busy=self._busy,
                                 primary=view.recommended and not view.refusal and clear(view) > 0)
 
     def show_changes(self) -> None:
@@ -296,7 +296,7 @@ class ComparingStep(QWidget):
 
     def hide_changes(self) -> None:
         """Goes back to the comparison."""
-        self.centre.setCurrentWidget(self.scroll)
+        self.centre.setCurrentWidget(self.area)
         self.all.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_details(self, open_: bool) -> None:
@@ -319,11 +319,11 @@ class ComparingStep(QWidget):
         assert isinstance(inner, QVBoxLayout)
         if wide:
             inner.insertWidget(0, self.checks)
-            self.side_foot.addWidget(self.actions)
+            self.side_foot.addWidget(self.deed_part)
         else:
             self.narrow_place.addWidget(self.checks)
-            self.foot_column.addWidget(self.actions)
-        self.actions.set_in_line(not wide)
+            self.foot_column.addWidget(self.deed_part)
+        self.deed_part.set_in_line(not wide)
         self.side.setVisible(wide)
         self.foot.setVisible(not wide)
         self.row.setDirection(QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom)
@@ -392,7 +392,7 @@ class ComparingStep(QWidget):
         if self._is_mine(run):
             self._busy, self._refusal = False, why
             self._show_actions()
-            announce(self.actions.reason, why)
+            announce(self.deed_part.reason, why)
 
 
 def _figures(view: ComparisonView) -> str:

@@ -184,19 +184,19 @@ def step(host: Host, qtbot) -> Callable[[ComparisonView], ComparingStep]:
 def test_adopting_says_so_with_undo_and_undo_takes_it_back(host, step, qtbot) -> None:
     page = step(comparison())
     assert (page.tag.text(), page.headline.text()) == ("Recommended", judge(comparison()).headline)
-    assert page.actions.adopt_button() is page.actions.primary
+    assert page.deed_part.adopt_button() is page.deed_part.primary
     assert [page.table.rows_model.data(page.table.rows_model.index(6, at)) for at in (2, 3)] == ["1st", "3rd"]
     page.focus_first()
-    QTest.keyClick(page.actions.primary, Qt.Key.Key_Return)
+    QTest.keyClick(page.deed_part.primary, Qt.Key.Key_Return)
     qtbot.waitUntil(host.toast.has_action)
     assert host.called("adopt") == [("adopt", comparison().run)]
     assert host.toast.label.full_text() == "Home 1 is being prepared"
-    qtbot.waitUntil(lambda: page.actions.primary.label() == "Adopted")
-    assert not page.actions.discard.isEnabled()
+    qtbot.waitUntil(lambda: page.deed_part.primary.label() == "Adopted")
+    assert not page.deed_part.discard.isEnabled()
     host.toast.run_action()
     qtbot.waitUntil(lambda: bool(host.called("remove_space")))
     assert host.called("remove_space") == [("remove_space", "b71c02")]
-    qtbot.waitUntil(page.actions.primary.isEnabled)
+    qtbot.waitUntil(page.deed_part.primary.isEnabled)
     assert host.toast.label.full_text() == "MiniLM stays in use, Home 1 is kept for later"
     assert host.called("keep_training") == [("keep_training", comparison().run)]
     # it was ready before Undo was pressed: then the old space is gone back to
@@ -207,27 +207,27 @@ def test_adopting_says_so_with_undo_and_undo_takes_it_back(host, step, qtbot) ->
     host.toast.run_action()
     qtbot.waitUntil(lambda: host.called("use_space") == [("use_space", "f3a9c1")])
     qtbot.waitUntil(lambda: page.deeds.state_of(comparison().run) == "kept")
-    assert page.actions.keep.label() == "Kept"
+    assert page.deed_part.keep.label() == "Kept"
 
 
 def test_what_is_not_better_or_fails_a_check_cannot_be_adopted_and_says_why(host, step, qtbot) -> None:
     page = step(WEAK)
     assert page.tag.text() == "Not clearly better"
-    assert page.actions.primary.isHidden()
-    assert not page.actions.plain.isEnabled()
-    assert "not clearly better" in page.actions.reason.text()
+    assert page.deed_part.primary.isHidden()
+    assert not page.deed_part.plain.isEnabled()
+    assert "not clearly better" in page.deed_part.reason.text()
     page.adopt()
     page.show_comparison(RUINED)
     assert page.tag.text() == "Not recommended"
-    assert "Unrelated texts stay apart" in page.actions.reason.text()
-    assert not page.actions.adopt_button().isEnabled()
+    assert "Unrelated texts stay apart" in page.deed_part.reason.text()
+    assert not page.deed_part.adopt_button().isEnabled()
     first = page.checks.rows[0]
     assert first.isChecked()  # a failed check stands first, with its detail open
     assert "failed" in first.accessibleName()
     passed = page.checks.rows[1]
     closed = passed.height()
     page.details.setFocus()
-    for wanted in (*page.checks.rows, page.actions.keep, page.actions.discard):  # Adopt can't be pressed
+    for wanted in (*page.checks.rows, page.deed_part.keep, page.deed_part.discard):  # Adopt can't be pressed
         QTest.keyClick(host.window.focusWidget(), Qt.Key.Key_Tab)
         assert host.window.focusWidget() is wanted
     QTest.keyClick(passed, Qt.Key.Key_Space)
@@ -237,12 +237,12 @@ def test_what_is_not_better_or_fails_a_check_cannot_be_adopted_and_says_why(host
     host.program.fail["spaces"] = Failure("not-adopted", "The model is no longer better: the labels changed.")
     page.show_comparison(comparison())
     page.adopt()
-    qtbot.waitUntil(lambda: "no longer better" in page.actions.reason.text())
-    assert page.actions.primary.isEnabled()
+    qtbot.waitUntil(lambda: "no longer better" in page.deed_part.reason.text())
+    assert page.deed_part.primary.isEnabled()
     assert host.called("adopt") == [("adopt", comparison().run)]
     page.show_comparison(comparison(measured=False, verdict="Cannot measure: all alike.", refusal="All alike."))
     assert page.bars.isHidden()
-    assert not page.actions.keep.isEnabled()
+    assert not page.deed_part.keep.isEnabled()
 
 
 def test_discarding_can_be_undone_and_asks_after_a_long_training(host, step, qtbot) -> None:
@@ -252,7 +252,7 @@ def test_discarding_can_be_undone_and_asks_after_a_long_training(host, step, qtb
     host.toast.run_action()
     assert page.stack.currentWidget() is page.page
     assert not host.called("discard_training")
-    qtbot.waitUntil(page.actions.discard.isEnabled)
+    qtbot.waitUntil(page.deed_part.discard.isEnabled)
     page.discard()
     host.toast.dismiss()
     qtbot.waitUntil(lambda: host.called("discard_training") == [("discard_training", comparison().run)])
@@ -288,7 +288,7 @@ def test_all_that_would_change_is_reached_by_keyboard_and_as_tables(host, step, 
     assert pane.moves.stack.currentWidget() is pane.moves.table
     assert pane.moves.table.rows_model.rowCount() == 160
     QTest.keyClick(pane.moves.table, Qt.Key.Key_Escape)
-    assert page.centre.currentWidget() is page.scroll
+    assert page.centre.currentWidget() is page.area
     assert host.window.focusWidget() is page.all
     page.show_comparison(comparison(changes=(), searches=(), arrows=()))
     assert page.all.isHidden()
@@ -301,9 +301,9 @@ def test_it_fits_a_narrow_window_and_large_text(host, step, qtbot) -> None:
     for scale in (100, 200):
         theme.apply(text_scale=scale)
         QApplication.processEvents()
-        inner = page.scroll.widget()
-        assert inner.width() <= page.scroll.viewport().width(), scale
-        button = page.actions.primary
+        inner = page.area.widget()
+        assert inner.width() <= page.area.viewport().width(), scale
+        button = page.deed_part.primary
         corner = button.mapTo(host.window, button.rect().bottomRight())
         assert host.window.rect().contains(corner), scale
         assert page.side.isHidden() is (scale == 200)  # the checks go below where there is no room beside

@@ -131,7 +131,7 @@ def test_earlier_trainings_offer_what_can_be_done_with_each(host, step, qtbot) -
     assert shown(4) == []
     assert "6 to 20 better" in step.runs.rows[0].accessibleName()
     assert "Not clearly better: 5 worse to 8 better" in step.runs.rows[1].accessibleName()
-    assert step.stack.currentWidget() is step.scroll
+    assert step.stack.currentWidget() is step.area
     with qtbot.waitSignal(step.finished) as caught:
         step.runs.rows[2].compare.click()
     assert caught.args[0].run == "old"
