@@ -37,10 +37,10 @@ PAIRS = [(ink, ground, 4.5) for ink in ("text", "muted", "accent", "good", "warn
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("ink", "ground", "least"), PAIRS)
-def test_every_pair_of_tokens_can_be_read(scheme: str, ink: str, ground: str, least: float) -> None:
+def test_every_pair_of_tokens_can_be_read(scheme: str) -> None:
     theme.apply(scheme=scheme)
-    assert contrast(theme.color(ink), theme.color(ground)) >= least
+    pale = [(ink, ground) for ink, ground, least in PAIRS if contrast(theme.color(ink), theme.color(ground)) < least]
+    assert not pale
 
 
 def test_dark_differs_from_light_in_every_ground_and_tells_the_pages(qtbot) -> None:
