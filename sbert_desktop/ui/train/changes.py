@@ -14,7 +14,7 @@ from sbert_desktop.ui import words
 from sbert_desktop.ui.library.tables import Column
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.arrows import ArrowMap, arrows_words, way_words
-from sbert_desktop.ui.train.changes_table import PLAIN, FlushTable, changes_table
+from sbert_desktop.ui.train.changes_table import PLAIN, UNJUDGED, FlushTable, changes_table, show_changes
 from sbert_desktop.ui.train.comparing_words import in_order, rank
 from sbert_desktop.ui.widgets import Button, ElidedLabel, IconButton, Label, Segmented, announce, name
 
@@ -234,8 +234,8 @@ class ChangesPane(QWidget):
         """Shows what a comparison says would change."""
         self._view = view
         self.groups.setText(groups_words(view) if view.kind != "cross-encoder" else "")
-        self.groups.setText(f"{self.groups.text()} {SAMPLE}".strip())
-        self.questions.set_rows(in_order(view.changes))
+        unjudged = show_changes(self.questions, in_order(view.changes))
+        self.groups.setText(f"{self.groups.text()} {SAMPLE} {UNJUDGED if unjudged else ''}".strip())
         self.searches.show_searches(view.searches, view.base_name, view.name)
         self.moves.show_arrows(view.arrows)
         self.choice.set_value("questions" if view.changes or not view.searches else "searches")

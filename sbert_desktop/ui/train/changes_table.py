@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
@@ -17,8 +18,10 @@ from sbert_desktop.ui.train.comparing_words import move, rank
 from sbert_desktop.ui.widgets import name, paint_focus
 
 Index = QModelIndex | QPersistentModelIndex
-ARROWS: Final = {1: ("up", "good"), -1: ("down", "danger"), 0: ("", "muted")}
-"""Icon and tone of what gets better, worse, or stays."""
+RIGHT: Final = "Right document"
+ARROWS: Final = {1: ("up", "good"), -1: ("down", "danger"), 0: ("", "muted"), 3: ("up", "muted"), -3: ("down", "muted")}
+"""Icon and tone of what gets better, worse, or stays; 3 and -3: higher or lower, and nobody judged it."""
+UNJUDGED: Final = "Grey: nobody judged which document is right; it is the one that the tuned model finds first."
 PLAIN: Final = {2: ("plus", "accent"), 1: ("up", "muted"), 0: ("", "muted"), -1: ("down", "muted"),
                 -2: ("minus", "muted")}
 """Icon and tone where nobody said which document is right: new, higher, alike, lower, gone."""
@@ -145,9 +148,10 @@ def _row(row: object) -> ChangeRow:
 
 def change_words(row: ChangeRow) -> str:
     """Gives a row in words, for tooltips and screen readers."""
-    word = {1: "better", -1: "worse", 0: "the same"}[move(row)]
+    judged = {1: "better", -1: "worse", 0: "the same"}
+    word = (judged if row.judged else {1: "higher", -1: "lower", 0: "the same"})[move(row)]
     known = "You said which document is right." if row.judged else \
-        "The document that came first before counts as the right one here."
+        "Nobody judged which document is right: it is the one that the tuned model finds first."
     return f"{row.query}: {row.document}, now {rank(row.now)}, tuned {rank(row.tuned)}, {word}. {known}"
 
 
@@ -159,11 +163,25 @@ def changes_table(object_name: str, *, whole: bool = False, parent: QWidget | No
 
     columns = (
         Column("Your question", lambda row: _row(row).query, 264, tip=tip),
-        Column("Right document", lambda row: _row(row).document, elide=Qt.TextElideMode.ElideMiddle, least=190,
-               tip=tip),
+        Column(RIGHT, lambda row: _row(row).document, elide=Qt.TextElideMode.ElideMiddle, least=190, tip=tip),
         Column("Now", lambda row: rank(_row(row).now), 72, tone="muted", right=True, tip=tip),
         Column("Tuned", lambda row: rank(_row(row).tuned), 80, right=True, tip=tip),
     )
     made = FlushTable(columns, object_name=object_name, accessible="What would change for you", whole=whole,
-                      arrow=lambda row: move(_row(row)), parent=parent)
+                      arrow=_look, parent=parent)
     return made
+
+
+def show_changes(table: FlushTable, rows: Sequence[ChangeRow]) -> bool:
+    """Shows rows, with the head that is true for all of them; gives whether some of them nobody judged."""
+    unjudged = not all(row.judged for row in rows)
+    model = table.rows_model
+    first, second, *rest = model.columns
+    model.columns = (first, replace(second, head="Document" if unjudged else RIGHT), *rest)
+    table.set_rows(rows)
+    return unjudged
+
+
+def _look(row: object) -> int:
+    change = _row(row)
+    return move(change) * (1 if change.judged else 3)

@@ -15,7 +15,7 @@ from sbert_desktop.ui.page import Action, Desk
 from sbert_desktop.ui.saving import ask_target
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.changes import ChangesPane, groups_words
-from sbert_desktop.ui.train.changes_table import changes_table
+from sbert_desktop.ui.train.changes_table import UNJUDGED, changes_table, show_changes
 from sbert_desktop.ui.train.comparing_bars import ComparisonBars
 from sbert_desktop.ui.train.comparing_checks import Actions, ChecksPart
 from sbert_desktop.ui.train.comparing_report import write_report
@@ -263,7 +263,7 @@ class ComparingStep(QWidget):
     def _show_changes(self, view: ComparisonView) -> None:
         rows = shortened(view.changes, ROWS)
         moved = sum(1 for row in view.changes if move(row))
-        self.table.set_rows(rows)
+        unjudged = show_changes(self.table, rows)
         self.table.setVisible(bool(rows))
         self.all.setVisible(bool(view.changes or view.searches or view.arrows))
         self.all.setText(f"Show all {moved} changes" if moved > len(rows) else "Show all that changes")
@@ -271,8 +271,10 @@ class ComparingStep(QWidget):
             "There are no searches to compare yet; what you save in Search is compared here."
         self.unchanged.setText(still)
         self.unchanged.setVisible(not rows)
-        self.groups.setText(groups_words(view))
-        self.groups.setVisible(view.kind != "cross-encoder")
+        said = [UNJUDGED] if unjudged else []
+        said += [groups_words(view)] if view.kind != "cross-encoder" else []
+        self.groups.setText("\n".join(said))
+        self.groups.setVisible(bool(said))
 
     def _show_actions(self) -> None:
         view = self._view

@@ -246,14 +246,18 @@ def move(row: ChangeRow) -> int:
 
 
 def in_order(rows: tuple[ChangeRow, ...]) -> tuple[ChangeRow, ...]:
-    """Puts what gets better first, then what gets worse, then what stays; each as it came."""
-    return tuple(sorted(rows, key=lambda row: {1: 0, -1: 1, 0: 2}[move(row)]))
+    """Puts what gets better first, then what gets worse, what stays, and what nobody judged; each as it came.
+
+    A row that nobody judged shows what the tuned model puts first: it is no gain, only a change.
+    """
+    return tuple(sorted(rows, key=lambda row: {1: 0, -1: 1, 0: 2}[move(row)] if row.judged else 3))
 
 
 def shortened(rows: tuple[ChangeRow, ...], most: int) -> tuple[ChangeRow, ...]:
     """Gives so many of the rows that change: better first, yet what gets worse is always among them."""
     moved = [row for row in in_order(rows) if move(row)]
-    worse = [row for row in moved if move(row) < 0]
+    worse = [row for row in moved if row.judged and move(row) < 0]
     kept = min(len(worse), max(1, most // 3)) if worse else 0
-    better = [row for row in moved if move(row) > 0][: most - kept]
-    return tuple(better + worse[: most - len(better)])
+    better = [row for row in moved if row.judged and move(row) > 0][: most - kept]
+    known = better + worse[: most - len(better)]
+    return tuple(known + [row for row in moved if not row.judged][: most - len(known)])

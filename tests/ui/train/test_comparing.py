@@ -25,6 +25,7 @@ from sbert_desktop.domain import Failure
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.arrows import ArrowMap
 from sbert_desktop.ui.train.changes import differing, groups_words, places
+from sbert_desktop.ui.train.changes_table import change_words
 from sbert_desktop.ui.train.comparing import ComparingStep
 from sbert_desktop.ui.train.comparing_bars import ComparisonBars
 from sbert_desktop.ui.train.comparing_report import report
@@ -97,6 +98,11 @@ def test_what_gets_worse_is_never_left_out() -> None:
     shown = shortened(rows, 7)
     assert [row.query for row in shown] == ["q0", "q1", "q2", "q3", "q4", "fell", "lost"]
     assert shortened(rows[20:], 7) == rows[20:22]
+    # what nobody judged is no gain: it comes last, and is not painted as one
+    guessed = replace(rows[0], query="guessed", judged=False)
+    assert [row.query for row in shortened((guessed, *rows[19:]), 7)] == ["q19", "fell", "lost", "guessed"]
+    assert "Nobody judged" in change_words(guessed)
+    assert "better" not in change_words(guessed)
     assert (rank(1), rank(2), rank(3), rank(11), rank(22), rank(0)) == ("1st", "2nd", "3rd", "11th", "22nd", "100+")
     search = SideBySide("q", ("a", "b", "c"), ("b", "a", "d"), True)
     assert [place.words() for place in places(search.tuned, search.now, tuned=True)] == ["was 2nd", "was 1st", "new"]
