@@ -67,9 +67,9 @@ class FindingRow(QWidget):
         row.addLayout(words, 1)
         self.show_button = Button("Show", size="small", object_name=f"{own}_show",
                                   accessible=f"Show the pairs: {finding.sentence}")
-        self.show_button.setVisible(bool(finding.rows))
         row.addWidget(self.show_button, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(row)
+        self.show_button.setVisible(bool(finding.rows))  # not before it has a parent: it would be a window
         column.addWidget(Line())
 
 
