@@ -16,8 +16,10 @@ from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.words import side_place, side_title
 from sbert_desktop.ui.widgets import Card, ElidedLabel, IconButton, Line, name, plain_tip
 
-LONG: Final = 320
-"""Characters from which a passage is set smaller: it would fill its card twice."""
+SIZES: Final = ((320, "judged", 28), (700, "search", 24), (10**9, "body", 20))
+"""Up to how many characters a passage has which type and line: a long one is to fit its card, too."""
+WRAPPED: Final = 50
+"""Characters from which a line that ends without a stop was only wrapped."""
 PAD: Final = 24
 CONTEXT_LINES: Final = 4
 GAP: Final = 12
@@ -91,11 +93,10 @@ class PassageBody(QWidget):
     def break_lines(self) -> None:
         """Breaks the text for the width and the fonts now in force."""
         width = self.width() - 2 * PAD
-        small, large = _line("body", 20), _line("judged", 28)
-        long = len(self._side.text) > LONG
+        small = _line("body", 20)
+        _, role, line = next(size for size in SIZES if len(self._side.text) <= size[0])
         self._before.set(_flat(self._side.before), "body", small, width)
-        self._own.set(self._side.text.strip(), "search" if long else "judged", _line("search", 24) if long else large,
-                      width)
+        self._own.set(flowing(self._side.text), role, _line(role, line), width)
         self._after.set(_flat(self._side.after), "body", small, width)
         self._fit()
 
@@ -258,6 +259,21 @@ class _Picture(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         icons.paint(QPainter(self), self._icon, QRect(1, 1, 18, 18), "muted")
+
+
+def flowing(text: str) -> str:
+    """Gives a text with its paragraphs and short lines, and without the breaks at which it was only wrapped."""
+    out = ""
+    for line in text.splitlines():
+        words = " ".join(line.split())
+        if not words:
+            out += "\n" if out and not out.endswith("\n") else ""
+        elif not out or out.endswith("\n"):
+            out += words
+        else:
+            last = out.rpartition("\n")[2]
+            out += (" " if len(last) >= WRAPPED and last[-1] not in ".:!?;" else "\n") + words
+    return out.strip().replace("\n", "\u2028")  # QTextLayout knows no other break
 
 
 def _flat(text: str) -> str:

@@ -339,10 +339,12 @@ class JudgedSide(Panel):
             self.pace.setText(f"at your pace of {max(1, round(pace))} s a {'pair' if each else 'passage'}")
         else:
             self.said.setText(f"{to_go(view)} to go")
-            self.pace.setText(view.sentence)
+            self.pace.setText(view.sentence if view.rows else f"About a second a {words.unit}, with two keys")
         first, second = balance_of(view)
         self.bar.show_ends(first[:2], second[:2])
-        self.note.setText(f"{view.balance} Every fourth {words.unit} is kept aside to check the result and never "
+        # both counts stand above already
+        balance = "Well mixed." if view.balance.endswith("well mixed.") else view.balance
+        self.note.setText(f"{balance} Every fourth {words.unit} is kept aside to check the result and never "
                           "trained on.".strip())
         self.none.setVisible(not view.rows)
         self.all.setVisible(bool(view.rows))

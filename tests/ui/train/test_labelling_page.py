@@ -15,6 +15,7 @@ from sbert_desktop.settings import Settings
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.history_sheet import HistorySheet
 from sbert_desktop.ui.train.import_sheet import ImportSheet
+from sbert_desktop.ui.train.labelling_card import flowing
 from sbert_desktop.ui.train.labelling_feed import AHEAD
 from sbert_desktop.ui.train.page import TrainPage
 from tests.ui.conftest import fake
@@ -253,6 +254,12 @@ def test_what_stands_in_place_of_a_pair_says_why_and_what_to_do(make_window, qtb
     program.pairs_left = None
     states.failed.button.click()
     qtbot.waitUntil(lambda: page.labelling.feeds[Task.ANSWERS].current() is not None)
+
+
+def test_a_passage_keeps_its_paragraphs_and_loses_the_breaks_at_which_it_was_wrapped() -> None:
+    wrapped = "Dear Mr Whitlock,\non 31 July we handed over the flat at 9 Quarry Lane, second\nfloor.\n\n\nYours\n"
+    assert flowing(wrapped).split("\u2028") == [
+        "Dear Mr Whitlock,", "on 31 July we handed over the flat at 9 Quarry Lane, second floor.", "Yours"]
 
 
 @pytest.mark.parametrize("scale", [100, 150])
