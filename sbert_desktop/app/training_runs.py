@@ -30,6 +30,7 @@ from typing import cast
 
 import numpy as np
 
+from sbert_desktop import paths
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.training_views import (
     Arrow,
@@ -159,8 +160,10 @@ def read_run(folder: Path) -> RunView | None:
         elif unfinished is not None:
             step, of = unfinished.step, unfinished.of
         break
-    return RunView(folder.name, plan.name, state, made, plan, step, of, comparison, stored_model(folder),
-                   model_folder(folder))  # fmt: skip
+    model = stored_model(folder)
+    kept_at = paths.added_models() / model if model else model_folder(folder)
+    return RunView(folder.name, plan.name, state, made, plan, step, of, comparison, model,
+                   kept_at if kept_at is not None and kept_at.is_dir() else None)  # fmt: skip
 
 
 # ---------------------------------------------------------------- what lies in a folder

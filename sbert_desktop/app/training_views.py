@@ -298,8 +298,8 @@ class ComparisonView:
 class RunView:
     """A training that was begun. ``state``: ``interrupted``, ``trained``, ``adopted``, ``kept`` or ``discarded``.
 
-    ``running``: it is under way, here or in another window or terminal. ``folder``: where its model lies, of one that
-    ended; ``model``: its name among the models, "" while it is not there.
+    ``running``: it is under way, here or in another window or terminal. ``model``: its name among the models, ""
+    while it is not there; ``folder``: where it lies, there or with the training, None without one.
     """
 
     run: str

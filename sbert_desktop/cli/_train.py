@@ -189,7 +189,7 @@ def _fields(view: ComparisonView, run: RunView) -> dict[str, object]:
         "guards": [{"code": guard.code, "title": guard.title, "passed": guard.passed, "severity": guard.severity,
                     "sentence": guard.sentence} for guard in view.guards],
         "recommended": view.recommended,
-        "model": str(_model_path(run) or ""),
+        "model": str(run.folder or ""),
         "name": view.name,
         "base_model": view.base_name,
         "kind": view.kind,
@@ -217,16 +217,6 @@ def _fields(view: ComparisonView, run: RunView) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _model_path(run: RunView) -> Path | None:
-    """Gives the folder of the tuned model: among the models, or still with its training."""
-    from sbert_desktop.encoder.store import find_model
-
-    if run.model:
-        with contextlib.suppress(SbertDesktopError):
-            return find_model(run.model)
-    return run.folder
-
-
 def _print(view: ComparisonView, run: RunView) -> None:
     output.line(f"{view.name} ({view.kind}), from {view.base_name}, {view.trained_on:,} labels, "
                 f"{_time(view.seconds)} on {view.device}.")  # fmt: skip
@@ -245,8 +235,7 @@ def _print(view: ComparisonView, run: RunView) -> None:
                     f"  ->  {output.one_line(', '.join(search.tuned[:3]), 90)}")  # fmt: skip
     if view.groups_gained or view.groups_lost:
         output.line(f"  duplicate groups: {view.groups_gained:,} more, {view.groups_lost:,} fewer")
-    place = _model_path(run)
-    where = f" Its folder: {display_path(place)}" if place is not None else ""
+    where = f" Its folder: {display_path(run.folder)}" if run.folder is not None else ""
     if run.state == "adopted":
         output.line(f"Adopted as {run.model}. Run 'sbert-desktop index' to bring the library to it.{where}")
     elif run.state == "kept":
@@ -275,7 +264,7 @@ def _list(opened: Session, options: argparse.Namespace) -> None:
 def _run_fields(run: RunView) -> dict[str, object]:
     return {
         "run": run.run, "name": run.name, "state": run.state, "made": run.made, "step": run.step, "of": run.of,
-        "kind": run.plan.kind, "base_model": run.plan.base, "model": str(_model_path(run) or ""),
+        "kind": run.plan.kind, "base_model": run.plan.base, "model": str(run.folder or ""),
         "recommended": None if run.comparison is None else run.comparison.recommended,
         "verdict": "" if run.comparison is None else run.comparison.verdict,
     }  # fmt: skip
