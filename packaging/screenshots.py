@@ -165,6 +165,7 @@ class Camera:
             self.settle(3.0)
             self.take("50-duplicates-many")
         self.atlas_pictures()
+        self.training_pictures()
         window.show_page("library")
         self.settle(0.6)
         self.take("04-library")
@@ -196,6 +197,58 @@ class Camera:
         window.drop.hide()
         if self.options.fake:
             self.fake_pictures()
+
+    def training_pictures(self) -> None:
+        """Takes the Train page: judging, all judgements, a table that is imported, the checks, and what stops them."""
+        from sbert_desktop.app.training_views import Task
+        from sbert_desktop.ui.train.history_sheet import HistorySheet
+        from sbert_desktop.ui.train.import_sheet import ImportSheet
+
+        window = self.window
+        window.show_page("train")
+        page = window.page("train")
+        self.wait(lambda: page.labelling.view() is not None)
+        self.settle(0.8)
+        self.take("60-train-judge")
+        if self.options.fake != "full":
+            return
+        fake = window.commands
+        for judged, name in ((8, "60-train-refused"), (130, "60-train-check")):
+            fake.judge(judged)
+            window.desk.start(fake.labels(Task.SAME))
+            self.settle(0.3)
+            page.show_step("check")
+            self.settle(0.6)
+            self.take(name)
+            page.show_step("judge")
+        page.show_step("check")
+        page.checking.options.more.click()
+        self.settle(0.3)
+        self.take("60-train-advanced")
+        page.show_step("judge")
+        page.labelling.graded.click()
+        self.settle(0.2)
+        self.take("60-train-graded")
+        page.labelling.graded.click()
+        page.show_history()
+        self.settle(0.3)
+        self.take("60-train-history")
+        window.findChild(HistorySheet).close_sheet()
+        page.import_pairs()
+        window.findChild(ImportSheet).look(Path.home() / "Documents" / "pairs.csv")
+        self.settle(0.5)
+        self.take("60-train-import")
+        window.findChild(ImportSheet).close_sheet()
+        page.labelling.show_task(Task.ANSWERS)
+        self.settle(0.5)
+        self.take("60-train-answers")
+        fake.pairs_left = 0
+        page.labelling.feeds[Task.ANSWERS]._waiting.clear()
+        page.labelling.feeds[Task.ANSWERS].again()
+        self.settle(0.5)
+        self.take("60-train-no-questions")
+        fake.pairs_left = None
+        page.labelling.show_task(Task.SAME)
 
     def search_pictures(self) -> None:
         """Takes the Search page with all that a query can ask and a hit can tell."""

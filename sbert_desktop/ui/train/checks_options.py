@@ -16,7 +16,7 @@ from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.words import OBJECTIVES
 from sbert_desktop.ui.widgets import Button, ComboBox, Label, NumberBox, Segmented, name, plain_tip
 
-FORMS: Final = (("encoder", "Search by meaning"), ("cross-encoder", "Second look"))
+FORMS: Final = (("encoder", "Meaning"), ("cross-encoder", "Second look"))
 FORM_HINTS: Final = {
     "encoder": "Learns what is alike for you: search, duplicates, clusters and map use it.",
     "cross-encoder": "Looks again at the best hits of a search, and puts them in a better order.",

@@ -302,5 +302,6 @@ class HistorySheet(Sheet):
 
     def _fit(self) -> None:
         window = self.parentWidget()
-        room = max(160, (window.height() if window is not None else 640) - 320)
+        around = 320 + 3 * max(0, theme.text_scale - 100)  # title, filters, the texts of one judgement, buttons
+        room = max(96, (window.height() if window is not None else 640) - around)
         self.stack.setMinimumHeight(min(360, room))

@@ -256,14 +256,18 @@ class ImportSheet(Sheet):
         head = self.preview.horizontalHeader()
         head.setFixedHeight(tall)
         self.preview.setFixedHeight(tall * (self.preview.rowCount() + 1) + 12)
-        columns = self.preview.columnCount()
-        room = max(400, self.card.width() - 60)
-        samples = [max((len(self.preview.item(at, across).text()) for at in range(self.preview.rowCount())
-                        if self.preview.item(at, across) is not None), default=8) for across in range(columns)]
-        whole = sum(min(60, max(10, one)) for one in samples) or 1
-        for across, one in enumerate(samples):
-            title = theme.metrics("body").horizontalAdvance(self.preview.horizontalHeaderItem(across).text()) + 24
-            head.resizeSection(across, max(min(title, room // 2), room * min(60, max(10, one)) // whole))
+        room = self.card.width() - 52
+        plain = theme.metrics("body")
+        wide = []
+        for across in range(self.preview.columnCount()):
+            title = self.preview.horizontalHeaderItem(across).text()
+            texts = [self.preview.item(at, across) for at in range(self.preview.rowCount())]
+            longest = max((plain.horizontalAdvance(item.text()[:80]) for item in texts if item is not None), default=0)
+            wide.append(max(longest, plain.horizontalAdvance(title)) + 24)
+        while wide and sum(wide) > room and max(wide) > 160:
+            wide[wide.index(max(wide))] -= 8  # long texts give way to heads and short values
+        for across, width in enumerate(wide):
+            head.resizeSection(across, width)
 
     def _show_imported(self, imported: tuple[ImportedView, ...]) -> None:
         while (item := self._taken_rows.takeAt(0)) is not None:

@@ -92,7 +92,9 @@ class KeyButton(_PaintedButton):
         if key is None:
             return
         faded = not self.isEnabled()
-        cap = QRect(20, (rect.height() - 36) // 2, 36, 36)
+        edge = 20 if rect.width() >= 260 + 2 * max(0, theme.text_scale - 100) else 10
+        left = edge + 36 + (16 if edge == 20 else 10)
+        cap = QRect(edge, (rect.height() - 36) // 2, 36, 36)
         paint_box(painter, cap, "surface", "border", RADIUS)
         ink = theme.faded("muted", 0.6) if faded else theme.color("text")
         painter.setPen(ink)
@@ -100,14 +102,14 @@ class KeyButton(_PaintedButton):
         painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, key.key)
         high, low = theme.line("big_number"), theme.line("meta")
         top = (rect.height() - high - low) // 2
-        room = rect.width() - 72 - 48
-        painter.drawText(QRect(72, top, room, high), Qt.AlignmentFlag.AlignVCenter,
+        room = rect.width() - left - edge - 28
+        painter.drawText(QRect(left, top, room, high), Qt.AlignmentFlag.AlignVCenter,
                          painter.fontMetrics().elidedText(key.title, Qt.TextElideMode.ElideRight, room))
         painter.setFont(theme.font("meta"))
         painter.setPen(theme.faded("muted", 0.6) if faded else theme.color("muted"))
-        painter.drawText(QRect(72, top + high, room, low), Qt.AlignmentFlag.AlignVCenter,
+        painter.drawText(QRect(left, top + high, room, low), Qt.AlignmentFlag.AlignVCenter,
                          painter.fontMetrics().elidedText(key.meaning, Qt.TextElideMode.ElideRight, room))
-        box = QRect(rect.width() - 40, (rect.height() - 18) // 2, 18, 18)
+        box = QRect(rect.width() - edge - 20, (rect.height() - 18) // 2, 18, 18)
         icons.paint(painter, key.icon, box, theme.faded("muted", 0.6) if faded else theme.color(key.tone))
         if self.shows_focus():
             paint_focus(painter, rect)

@@ -339,7 +339,7 @@ class JudgedSide(Panel):
             self.pace.setText(f"at your pace of {max(1, round(pace))} s a {'pair' if each else 'passage'}")
         else:
             self.said.setText(f"{to_go(view)} to go")
-            self.pace.setText(view.sentence if view.rows else f"About a second a {words.unit}, with two keys")
+            self.pace.setText(view.sentence if view.rows else "With two keys, about a second each")
         first, second = balance_of(view)
         self.bar.show_ends(first[:2], second[:2])
         # both counts stand above already

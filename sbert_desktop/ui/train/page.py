@@ -43,6 +43,7 @@ class TrainPage(Page):
         self._runs: tuple[RunView, ...] = ()
         self.imported: tuple[ImportedView, ...] = ()
         self._asked = False
+        self._told_runs = False
         self._build()
         self._connect()
         self._show_steps()
@@ -225,7 +226,13 @@ class TrainPage(Page):
     def _on_runs(self, finished: Finished) -> None:
         if finished.outcome is not Outcome.DONE or not isinstance(finished.result, tuple):
             return
+        first = not self._told_runs
+        self._told_runs = True
         self._runs = tuple(one for one in finished.result if isinstance(one, RunView))
+        cut = next((one for one in self._runs if one.state == "interrupted"), None)
+        if first and cut is not None and not self.running.running() and self._step != "train":
+            self.desk.toast(f"{cut.name} was broken off and can go on where it stopped.", action="Show",
+                            run=lambda: self.show_step("train"))
         if self._comparison is None or all(one.run != self._comparison.run for one in self._runs):
             newest = next((one for one in self._runs if one.comparison is not None and one.state == "trained"), None)
             self._comparison = newest.comparison if newest is not None else None
