@@ -127,8 +127,8 @@ class _Bench:
         own = _own_passages(session)
         notes = [note for note in (judged.too_few, *judged.notes) if note]
         if more:
-            notes.append(f"Mean cosine and isotropy are those of {len(judged.texts):,} texts that were judged and of "
-                         f"{len(more):,} general sentences.")  # fmt: skip
+            mine = f"{len(judged.texts):,} texts that were judged and of " if judged.texts else ""
+            notes.append(f"Mean cosine and isotropy are those of {mine}{len(more):,} general sentences.")
         notes.append("Speed was measured on this computer, with passages of your own." if own
                      else "Speed was measured on this computer.")  # fmt: skip
         timed = own or (*judged.texts, *more)[:_SPEED_TEXTS]

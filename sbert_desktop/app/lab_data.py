@@ -148,7 +148,8 @@ def _from_judgements(session: Session, task: str) -> Judged:
     kind = max(offered, key=lambda one: (_groups(offered[one]), len(offered[one])))
     labels = offered[kind]
     rest = sum(len(other) for other in found.values()) - len(labels)
-    notes = (f"{rest:,} judgements of other kinds say nothing here; measure them as judgements:KIND.",) if rest else ()
+    said = "1 judgement of another kind says" if rest == 1 else f"{rest:,} judgements of other kinds say"
+    notes = (f"{said} nothing here.",) if rest else ()
     return _of_labels(labels, f"{len(labels):,} of your judgements ({labels.unit})", notes)
 
 

@@ -28,6 +28,8 @@ WORDS = [
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SBERT_DESKTOP_HOME", str(tmp_path / "home"))
+    # Few texts: the linear algebra of many, on all cores beside other tests, is most of what these would cost.
+    monkeypatch.setattr(lab, "_CLOUD", 40)
     if default_model_dir() is None:
         pytest.skip("the bundled model is not installed")
 
@@ -69,10 +71,10 @@ def judge_pairs(session, count: int) -> None:
 
 
 def test_models_and_ways_are_measured_on_the_judgements(session):
-    judge_pairs(session, 120)
+    judge_pairs(session, 70)
     heard = Heard()
     view = run_lab(session, (), "judgements", ("dimensions", "int8"), heard)
-    assert (view.data, view.n) == ("120 of your judgements (pairs)", 120)
+    assert (view.data, view.n) == ("70 of your judgements (pairs)", 70)
     rows = {row.way: row for row in view.rows}
     assert list(rows) == ["as it is", "pca 128", "cut 128", "pca 64", "cut 64", "int8"]
     plain = rows["as it is"]
@@ -83,13 +85,15 @@ def test_models_and_ways_are_measured_on_the_judgements(session):
     assert 0 <= plain.isotropy <= 1
     assert plain.speed > 0
     assert plain.size == sum(path.stat().st_size for path in default_model_dir().rglob("*") if path.is_file())
+    assert rows.pop("pca 128").note == "Too few texts to learn 128 directions from."
     for row in list(rows.values())[1:]:
         assert row.change == pytest.approx(row.quality - plain.quality)
         assert row.change_low <= row.change <= row.change_high
         assert "of the room" in row.note
     # Paired: the same draws. The interval of the small difference is far narrower than that of the quality.
     assert rows["int8"].change_high - rows["int8"].change_low < (plain.high - plain.low) / 5
-    assert abs(rows["int8"].change) < 0.01 < abs(rows["cut 64"].change)
+    assert abs(rows["int8"].change) < 0.01
+    assert rows["cut 64"].change_high - rows["cut 64"].change_low > 0.05
     assert [len(table.rows) for table in heard.tables] == [1, 2, 3, 4, 5, 6]
     again = run_lab(session, (OWN,), "judgements", (), NullContext())
     assert (again.rows[0].quality, again.rows[0].low) == (plain.quality, plain.low)
@@ -142,7 +146,7 @@ def test_one_answer_only_and_other_kinds_are_said(session):
     view = run_lab(session, (OWN,), "judgements", (), NullContext())
     assert view.rows[0].quality is None
     assert "judged different" in view.rows[0].note
-    assert any("1 judgements of other kinds" in note for note in view.notes)
+    assert any("1 judgement of another kind" in note for note in view.notes)
     answers = run_lab(session, (OWN,), "judgements:answers", (), NullContext())
     assert (answers.rows[0].metric, answers.rows[0].quality) == ("ndcg@10", None)
     with pytest.raises(UsageError, match="no judgements of the kind"):
@@ -293,3 +297,38 @@ def test_the_command_line_prints_the_table_and_shows_it_again(tmp_path, monkeypa
     assert main(["lab", "--ways", "magic"]) == 2
     assert main(["lab", "--data", str(tmp_path / "none.csv"), "--json"]) == 1
     assert json.loads(capfd.readouterr().out)["error"]["code"] == "file-missing"
+
+
+def test_the_window_gets_the_table_row_by_row_and_the_same_again(tmp_path, settings):
+    from sbert_desktop.app.facade import App
+    from sbert_desktop.app.training_views import LabView
+    from tests.events import Inbox
+
+    (tmp_path / "sts.csv").write_text(FILES["sts.csv"][0])
+    inbox = Inbox()
+    app = App(tmp_path / "library", settings)
+    app.connect(inbox.post)
+    try:
+        assert inbox.result(app.lab_results()) is None
+        job = app.lab([OWN], str(tmp_path / "sts.csv"), ["int8"])
+        view = inbox.result(job)
+        assert [len(table.rows) for table in inbox.partials(job, LabView)] == [1, 2]
+        assert inbox.result(app.lab_results()) == view
+        assert inbox.result(app.export_lab(view, tmp_path / "lab.csv")).stat().st_size > 100
+        assert inbox.result(app.unread_languages()) == ()
+    finally:
+        app.close()
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_poolings_of_the_real_model_are_measured_through_the_child(session, tmp_path, monkeypatch):
+    rows = "".join(f"the {word} by the sea {n},a {word} at the shore {n},{n % 6}\n" for n, word in enumerate(WORDS))
+    (tmp_path / "sts.csv").write_text(f"sentence1,sentence2,score\n{rows}")
+    session.settings.set("advanced.encoder", "auto")
+    monkeypatch.delenv("SBERT_DESKTOP_ADVANCED_ENCODER")
+    view = run_lab(session, (OWN,), str(tmp_path / "sts.csv"), ("pooling",), NullContext())
+    assert [row.way for row in view.rows] == ["as it is", "cls", "max", "mean_sqrt_len", "mean_last_2", "mean_last_4"]
+    assert all(row.quality is not None and row.dimension == 384 for row in view.rows)
+    root = next(row for row in view.rows if row.way == "mean_sqrt_len")
+    assert root.change == pytest.approx(0.0, abs=0.02)  # of unit length it is the model's own mean, but for precision
