@@ -261,11 +261,13 @@ class _Run:
 
     def _prepare_wanted(self, writer: Writer) -> None:
         """Prepares the space that is wanted, last of all: what is new gets into the one in use first."""
+        from sbert_desktop.encoder.models import BUNDLED_NAME
+
         wanted = self._library.wanted_space()
         if wanted is None:
             return
+        self._report.preparing = (wanted.model or BUNDLED_NAME, wanted.fingerprint)
         if self._session.others_wait():
-            self._report.preparing = (wanted.model, wanted.fingerprint)
             return
         preparing = begin_preparing(self._session, writer, self._context, self._report, self._embedding)
         if preparing is None:

@@ -483,7 +483,11 @@ class Commands(Protocol):
         ...
 
     def use_model(self, name: str) -> JobId:
-        """Makes an encoder (or cross-encoder) the one in force (kind ``models``): tuple[ModelView, ...]."""
+        """Has the library come to an encoder, or uses a cross-encoder at once (kind ``models``): tuple[ModelView, ...].
+
+        The encoder's space is prepared as kind ``index`` (``IndexProgress.preparing``, ``LibraryView.preparing``); the
+        one in use serves until then, and stays ``active``.
+        """
         ...
 
     def remove_model(self, name: str) -> JobId:

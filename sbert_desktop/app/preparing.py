@@ -5,6 +5,7 @@ See docs/adr/0020-adopting.md. Runs inside an indexing run, which looks after ch
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -106,7 +107,8 @@ class Preparing:
         self._report.preparing = None
         if self._switched:
             self._session.put_beside(None)
-            self._session.settings.set(ENCODER, self._wanted.model)  # what a new library begins with
+            with contextlib.suppress(OSError):  # what a new library begins with; this one has it in its catalog
+                self._session.settings.set(ENCODER, self._wanted.model)
             self._embedding.take(self._encoder)
             self._report.view(force=True)
         return self._switched
@@ -121,15 +123,17 @@ class Preparing:
 def begin_preparing(
     session: Session, writer: Writer, context: JobContext, reporter: Reporter, embedding: Embedding
 ) -> Preparing | None:
-    """Opens the wanted model and goes on with its space; None where none is wanted or it cannot be had."""
-    from sbert_desktop.encoder.models import BUNDLED_NAME
+    """Opens the wanted model and goes on with its space; None where none is wanted any more or it cannot be had.
+
+    ``reporter.preparing`` names it before.
+    """
     from sbert_desktop.library import WantedSpace
 
     library = session.library
     wanted, active = library.wanted_space(), library.active_space()
-    if wanted is None:
+    if wanted is None or reporter.preparing is None:
+        reporter.preparing = None
         return None
-    reporter.preparing = (wanted.model or BUNDLED_NAME, wanted.fingerprint)
     context.progress(f"Preparing {reporter.preparing[0]}", 0, None)
     try:
         encoder = session.open_model(wanted.model)

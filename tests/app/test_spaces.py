@@ -533,7 +533,7 @@ while True:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("kills", [2, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [1, pytest.param(60, marks=pytest.mark.slow)])
 def test_killed_while_it_prepares_switches_or_goes_back_one_whole_model_answers(session, tmp_path, kills):
     expected = {OWN: answers(session)}
     for name in ("mine", "long"):

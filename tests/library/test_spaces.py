@@ -231,7 +231,8 @@ with library.writer() as writer:
 """
 
 
-@pytest.mark.parametrize("kills", [6, pytest.param(120, marks=pytest.mark.slow)])
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("kills", [4, pytest.param(120, marks=pytest.mark.slow)])
 def test_killed_at_any_moment_one_whole_space_serves(tmp_path: Path, kills: int) -> None:
     with open_library(tmp_path / "library") as library:
         before = answers(fill(library, 12))
