@@ -118,14 +118,17 @@ def unread(rows: tuple[UnreadLanguage, ...], model: ModelView) -> str:
     """Gives the notice about documents that the model in use reads badly; "" when there are none."""
     if not rows:
         return ""
+    known = f" was made for {languages(model)}" if model.languages else " was not made for that"
+    many = sum(row.documents for row in rows)
+    head = f"{words.counted(many, 'document')} of yours {'is' if many == 1 else 'are'} in"
+    tail = f"It{known}, so their meaning is found badly."
+    if len(rows) == 1:
+        return f"{head} {rows[0].name}, which {model.name} does not know. {tail}"
     parts = [f"{words.count(row.documents)} in {row.name}" for row in rows[:4]]
     rest = sum(row.documents for row in rows[4:])
     if rest:
         parts.append(f"{words.count(rest)} in others")
-    known = f" was made for {languages(model)}" if model.languages else " was not made for that"
-    many = sum(row.documents for row in rows)
-    return (f"{words.counted(many, 'document')} of yours {'is' if many == 1 else 'are'} in languages that {model.name} "
-            f"does not know: {words.listed(parts)}. It{known}, so their meaning is found badly.")
+    return f"{head} languages that {model.name} does not know: {words.listed(parts)}. {tail}"
 
 
 def space_state(space: SpaceView) -> tuple[str, str]:
