@@ -55,7 +55,7 @@ def add_model(
     Raises:
         UsageError: ``no-model`` for an empty source.
         EncoderError: See :func:`sbert_desktop.encoder.store.add_model`.
-        Cancelled: From ``context.check()``; nothing is left.
+        Cancelled: From ``context.check()``; of a download what arrived is kept for a day.
     """
     from sbert_desktop.encoder.models import CROSS_ENCODER as SCORES
     from sbert_desktop.encoder.store import add_model as add
@@ -66,6 +66,10 @@ def add_model(
     if facts.kind == SCORES and not session.settings.text(CROSS_ENCODER):
         session.settings.set(CROSS_ENCODER, facts.name)
         session.second_stage.forget()
+    elif again and facts.kind == SCORES:
+        session.second_stage.forget()
+    elif again and facts.name == session.model_name():
+        session.change_encoder()  # what was refused, or open still, is opened anew
     return list_models(session)
 
 

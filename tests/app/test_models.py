@@ -176,3 +176,14 @@ def test_the_window_reads_the_library_with_the_encoder_that_was_chosen(tmp_path:
         assert inbox.result(app.refresh()).model.name == "mine"
     finally:
         app.close()
+
+
+def test_a_model_whose_files_changed_is_taken_again_in_its_place(session: Session, tmp_path: Path) -> None:
+    source = make(tmp_path / "mine")
+    listed = models.add_model(session, str(source), NullContext())
+    assert (listed[1].source, listed[1].licence, listed[1].prompts) == (str(source), "", ())
+    (listed[1].path / "model.safetensors").write_bytes(b"other weights")
+    assert models.list_models(session, verify=True)[1].state == "refused"
+    again = models.add_model(session, str(source), NullContext(), again="mine")
+    assert [(view.name, view.state) for view in again][1:] == [("mine", "ready")]
+    assert again[1].sha256 == listed[1].sha256

@@ -64,6 +64,8 @@ def test_a_model_is_prepared_beside_the_one_in_use_and_that_can_be_given_up(open
     page.choose(OTHER)
     assert "in use at once" in page.detail.hint.text()  # its vectors are kept
     assert not page.detail.remove.isEnabled()  # and they need it
+    page.choose("ModernBERT-small")
+    assert page.detail.values["prompts"].text() == "“passage:” before a passage; “query:” before a question"
     page.choose("mpnet-base")
     hint = page.detail.hint.text()
     assert "768 in place of 384" in hint

@@ -95,7 +95,7 @@ class Plots(QWidget):
             self.scatter_words.setText(f"{metric(drawn[0].row.metric)}.{sure}")
             self.scatter_words.setToolTip(plain_tip(drawn[0].row.metric))
         else:
-            self.scatter_words.setText("The quality of no model is known yet.")
+            self.scatter_words.setText("How well each model finds things is not known yet.")
         self.scatter.setVisible(bool(drawn))
         if self._rows and all(row.quality is None for row in self._rows) and self.measure.currentData() == "quality":
             self.measure.setCurrentIndex(self.measure.findData("speed"))
@@ -104,7 +104,7 @@ class Plots(QWidget):
     def _chosen_rows(self) -> tuple[str, list[LabRow]]:
         """Gives a title and its rows: the ways to use the model chosen, or all models where it has none."""
         own = [row for row in self._rows if row.model == self._model]
-        if len(own) > 1:
+        if len(own) > 1 and self.measure.currentData() not in ("speed", "size"):  # those are the model's, whatever way
             return f"Ways to use {self._model}", own
         return "All models", [row for row in self._rows if plain(row)]
 
@@ -190,6 +190,4 @@ def _below(row: LabRow, base: LabRow | None, key: str) -> str:
     value, before = _value(row, key), _value(base, key)
     if value is None or before is None:
         return row.note
-    if key == "quality":
-        return change(row) or row.note
-    return f"{value / before:.1f}× as it is" if key in ("speed", "size") and before else ""
+    return change(row) or row.note if key == "quality" else ""

@@ -211,7 +211,8 @@ def when(made: float, now: float | None = None) -> str:
 
 def measured_on(view: LabView) -> str:
     """Gives what the lab's figures were measured on, and when."""
-    said = f"Measured on {view.data}" if view.data else "Measured on this computer"
+    known = any(row.quality is not None for row in view.rows)
+    said = f"Measured on {view.data}" if view.data and known else "Speed and size, measured on this computer"
     return ", ".join(part for part in (said, when(view.made)) if part)
 
 
