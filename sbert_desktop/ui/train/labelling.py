@@ -138,9 +138,9 @@ class LabellingStep(QWidget):
         self.hint = Label("", role="meta", tone="muted", wrap=True, object_name="train_hint")
         self.why = Tag("", object_name="train_why")
         self.number = Label("", role="meta", tone="muted", object_name="train_number")
+        column.addLayout(self._head)  # before anything is shown: without a parent it would be a window
         self._compact = True
         self._place_head(False)
-        column.addLayout(self._head)
 
     def _place_head(self, compact: bool) -> None:
         """Puts the question beside the tasks; where there is little room, below them and without its hint."""

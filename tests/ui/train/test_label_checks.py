@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from sbert_desktop.app.training_views import Plan, Task
 from sbert_desktop.domain import Failure
@@ -122,3 +122,27 @@ def test_a_check_that_fails_says_what_to_do_and_can_be_repeated(make_window, qtb
     step.notice.button.click()
     qtbot.waitUntil(step.may_train)
     assert not step.notice.isVisible()
+
+
+class Windows(QObject):
+    """Notes whatever is shown as a window of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.shown.append(watched.objectName())
+        return False
+
+
+def test_nothing_of_these_steps_is_ever_a_window_of_its_own(make_window, qtbot, qapp) -> None:
+    windows = Windows()
+    qapp.installEventFilter(windows)
+    _, page = checking(make_window, qtbot, judged=8)
+    page.show_step("judge")
+    page.labelling.show_task(Task.ANSWERS)
+    qapp.removeEventFilter(windows)
+    assert "main_window" in windows.shown
+    assert not [name for name in windows.shown if name.startswith("train_")]
