@@ -13,7 +13,7 @@ from sbert_desktop.app.training_views import Plan, Task
 from sbert_desktop.domain import Failure
 from sbert_desktop.ui.train.history_sheet import HistorySheet
 from tests.ui.conftest import fake
-from tests.ui.train.test_labelling_page import calls, opened
+from tests.ui.train.test_labelling_page import calls, few_pages, opened  # noqa: F401  few_pages acts by itself
 
 pytestmark = pytest.mark.gui
 
