@@ -322,6 +322,7 @@ def test_the_window_gets_the_table_row_by_row_and_the_same_again(tmp_path, setti
 
 @pytest.mark.slow
 @pytest.mark.model
+@pytest.mark.timeout(300)
 def test_poolings_of_the_real_model_are_measured_through_the_child(session, tmp_path, monkeypatch):
     rows = "".join(f"the {word} by the sea {n},a {word} at the shore {n},{n % 6}\n" for n, word in enumerate(WORDS))
     (tmp_path / "sts.csv").write_text(f"sentence1,sentence2,score\n{rows}")
