@@ -33,6 +33,7 @@ from sbert_desktop.ui.widgets import (
     Button,
     Card,
     ElidedLabel,
+    FlowLayout,
     IconButton,
     Label,
     Line,
@@ -196,8 +197,10 @@ class ModelDetail(Panel):
         column.setSpacing(0)
         column.addWidget(Line())
         self.hint = Label("", role="meta", tone="muted", wrap=True, object_name="model_use_hint")
-        self.hint.setContentsMargins(16, 8, 16, 0)
-        column.addWidget(self.hint)
+        words_row = QHBoxLayout()
+        words_row.setContentsMargins(16, 8, 16, 0)
+        words_row.addWidget(self.hint)
+        column.addLayout(words_row)
         row = QHBoxLayout()
         row.setContentsMargins(16, 12, 16, 12)
         row.setSpacing(8)
@@ -206,10 +209,13 @@ class ModelDetail(Panel):
         self.tune = Button("Tune...", icon="train", object_name="model_tune",
                            tip="Make a better one for your own texts")
         self.remove = IconButton("trash", "Remove this model", object_name="model_remove", shortcut="Delete", size=32)
+        deeds = QWidget()
+        deeds.setObjectName("model_deeds")
+        flow = FlowLayout(deeds, gap=8)  # large text needs a second line
         for button in (self.use, self.first, self.tune):
-            row.addWidget(button)
-        row.addStretch(1)
-        row.addWidget(self.remove)
+            flow.addWidget(button)
+        row.addWidget(deeds, 1)
+        row.addWidget(self.remove, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(row)
         self.first.clicked.connect(lambda: self.firstAsked.emit(self._first))
         self.use.clicked.connect(lambda: self.firstAsked.emit("use"))

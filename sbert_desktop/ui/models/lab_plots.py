@@ -38,6 +38,7 @@ class Plots(QWidget):
         self._rows: tuple[LabRow, ...] = ()
         self._model = ""
         self._marks: dict[str, str] = {}
+        self._fell_back = False  # what the bars show is not what the person chose
         self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._box.setContentsMargins(16, 0, 16, 0)
         self._box.setSpacing(24)
@@ -81,6 +82,7 @@ class Plots(QWidget):
         self._box.addWidget(self._line)
         self._box.addWidget(right, 3)
         self.measure.currentIndexChanged.connect(lambda _: self._show_bars())
+        self.measure.activated.connect(self._on_chosen)
         theme.themeChanged.connect(self._turn)
 
     def show_rows(self, rows: Sequence[LabRow], *, model: str, marks: dict[str, str]) -> None:
@@ -97,9 +99,20 @@ class Plots(QWidget):
         else:
             self.scatter_words.setText("How well each model finds things is not known yet.")
         self.scatter.setVisible(bool(drawn))
-        if self._rows and all(row.quality is None for row in self._rows) and self.measure.currentData() == "quality":
-            self.measure.setCurrentIndex(self.measure.findData("speed"))
+        self._fall_back(any(row.quality is not None for row in self._rows))
         self._show_bars()
+
+    def _on_chosen(self) -> None:
+        self._fell_back = False
+
+    def _fall_back(self, known: bool) -> None:
+        """Shows speed while no quality is known, and quality again once it is."""
+        if known and self._fell_back:
+            self._fell_back = False
+            self.measure.setCurrentIndex(self.measure.findData("quality"))
+        elif self._rows and not known and self.measure.currentData() == "quality":
+            self.measure.setCurrentIndex(self.measure.findData("speed"))
+            self._fell_back = True
 
     def _chosen_rows(self) -> tuple[str, list[LabRow]]:
         """Gives a title and its rows: the ways to use the model chosen, or all models where it has none."""

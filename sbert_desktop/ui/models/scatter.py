@@ -108,6 +108,8 @@ class Scatter(KeyboardFocus, QWidget):
         values = [value * scale for point in self._points
                   for value in (point.row.quality, point.row.low, point.row.high) if value is not None]
         low, high = (min(values), max(values)) if values else (0.0, scale)
+        room = max(0.0, 0.1 * scale - (high - low))  # else a hair's breadth would look like a gap
+        low, high = low - room / 2, high + room / 2
         pad = max((high - low) * 0.08, scale * 0.02)
         step = _nice((high - low + 2 * pad) / 4)
         bottom = max(math.floor((low - pad) / step * 2) / 2 * step, -scale if scale == 1 else 0.0)
@@ -191,7 +193,7 @@ class Scatter(KeyboardFocus, QWidget):
         beyond = -math.inf
         for tick in _log_ticks(low, high):
             x = area.left() + (math.log(tick) - math.log(low)) / (math.log(high) - math.log(low)) * area.width()
-            text = f"{tick:,.0f}" if tick >= 1 else f"{tick:g}"
+            text = f"{tick:,.0f}" if tick == int(tick) else f"{tick:g}"
             wide = metrics.horizontalAdvance(text)
             painter.setPen(QPen(theme.color("muted"), 1))
             painter.drawLine(QPointF(x, base), QPointF(x, base + 4))
