@@ -16,7 +16,7 @@ from sbert_desktop.app import comparing_models, spaces, training_runs, tuning
 from sbert_desktop.app.collecting import save_search
 from sbert_desktop.app.indexing import IndexRequest, run_index
 from sbert_desktop.app.session import Session
-from sbert_desktop.app.training_views import ComparisonView, Plan, SpaceView, TrainingView
+from sbert_desktop.app.training_views import ComparisonView, Plan, SpaceView, Task, TrainingView
 from sbert_desktop.domain import Query
 from sbert_desktop.errors import Cancelled, EncoderError, JobError, TrainingError, UsageError
 from sbert_desktop.jobs import NullContext
@@ -336,6 +336,30 @@ def test_entailment_is_learned_before_grades_and_its_head_thrown_away(session: S
 
     with safe_open(str(folder / "model.safetensors"), "pt") as weights:
         assert not [name for name in weights.keys() if "classifier" in name]  # noqa: SIM118
+
+
+def test_the_librarys_own_judgements_are_learned_from_and_their_questions_are_asked_again(
+    trained: tuple[Session, ComparisonView, Context],
+) -> None:
+    session, _, _ = trained
+    snapshot = session.snapshot()
+    records = list(snapshot.fetch([int(one) for one in snapshot.passage_ids]).values())
+    for at, record in enumerate(records):
+        for other, verdict in ((record, "relevant"), (records[at ^ 1], "not relevant")):
+            sha256 = session.library.sha256_of(other.content_id)
+            session.library.judge("relevance", verdict, f"where is w{at}", sha256, other.start, other.end, other.text)
+    plan = replace(PLAN, task=Task.ANSWERS, judgements=True, labels=(), epochs=1, batch=4)
+    view = tuning.run_training(session, plan, NullContext())
+    assert view.measured
+    assert view.measures[0].metric == "ndcg@10"
+    assert view.unit == "of 100 questions right first"
+    assert not view.recommended
+    judged = [row for row in view.changes if row.judged]
+    assert len(judged) == view.held_out == 2
+    right = {f"where is w{at}": record.paths[0].path.name for at, record in enumerate(records)}
+    assert all(right[row.query] == row.document for row in judged)
+    assert all(1 <= row.now <= 8 and 1 <= row.tuned <= 8 for row in judged)
+    tuning.discard_training(session, view.run)
 
 
 def test_grades_that_say_nothing_are_refused_before_anything_is_begun(session: Session, tmp_path: Path) -> None:
