@@ -223,7 +223,7 @@ def test_narrow_windows_fold_the_rail_and_the_inspector(make_window, qtbot) -> N
     window.resize(1280, 800)
     assert not window.rail.collapsed()
     assert window.inspector.isVisible()
-    qtbot.waitUntil(lambda: window.inspector.width() == 392)  # as wide as before
+    qtbot.waitUntil(lambda: window.inspector.width() == 336)  # as wide as this page has it
 
 
 @pytest.mark.parametrize("page", ["search", "train", "models", "library", "settings"])
