@@ -117,8 +117,8 @@ class Reporter:
             IndexProgress(
                 folder=None,
                 current="",
-                files_done=tally.files_done,
-                files_total=tally.files_total,
+                files_done=0,  # passages alone are counted
+                files_total=0,
                 passages_done=held,
                 passages_total=held + left,
                 passages_per_second=speed,

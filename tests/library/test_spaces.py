@@ -210,6 +210,28 @@ def test_forgetting_erases_from_every_space(filled: Library) -> None:
     assert sound(filled)
 
 
+def test_each_space_keeps_its_own_accelerator(tmp_path: Path) -> None:
+    with open_library(tmp_path / "library", exact_below=1, index_from=1) as library:
+        fill(library, 60)
+        with library.writer() as writer:
+            assert writer.build_index()
+        before = answers(library)
+        assert library.snapshot("").index is not None
+        with library.writer() as writer:
+            writer.prepare_space(NEW, "tokenizer", RULES)
+            embed(writer, "fake-2", 8)
+            assert writer.build_index(fingerprint="fake-2")
+            assert answers(library) == before
+            writer.activate("fake-2")
+        index = library.snapshot("").index
+        assert index is not None
+        assert index.search(encode(["paper 3"], 8)[0], 3)[0].size == 3
+        with library.writer() as writer:
+            writer.activate("fake-1")
+        assert library.snapshot("").index is not None
+        assert answers(library) == before
+
+
 CHILD = """
 import sys
 sys.path[:0] = {paths!r}
