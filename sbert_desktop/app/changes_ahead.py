@@ -84,6 +84,7 @@ def changes_ahead(
         held: Labels that were kept aside: their questions are asked, too, where they are of the library.
     """
     try:
+        session.encoder()  # first, so that the snapshot is of its space
         snapshot = session.snapshot()
         sample = _sample(session, snapshot, held, context)
     except SbertDesktopError:  # no library, or no model in use: there is nothing to compare with
@@ -111,8 +112,8 @@ def changes_ahead(
 
 def _sample(session: Session, snapshot: Snapshot, held: LabelSet | None, context: JobContext) -> _Sample | None:
     alive = np.flatnonzero(snapshot.alive)
-    if not len(alive):
-        return None
+    if not len(alive) or session.encoder().info.dimension != snapshot.vectors.shape[1]:
+        return None  # nothing to compare with, or another model is just coming into force
     rng = np.random.default_rng(0)
     map_rows, documents = _from_everywhere(snapshot, alive, rng)
     asked = _questions(session, snapshot, alive, held, rng)

@@ -57,15 +57,15 @@ class TrainingConsole(ConsoleContext):
         self._stopped = True
 
 
-def train(options: argparse.Namespace) -> None:
-    """Trains, resumes, lists, or says what becomes of a training."""
+def train(options: argparse.Namespace) -> int:
+    """Trains, resumes, lists, or says what becomes of a training; 1 where the model was not to be adopted."""
     _check(options)
     with session(options, create=True) as opened:
         if options.list:
             _list(opened, options)
-            return
+            return 0
         with _interruptible(options) as context:
-            _train(opened, options, context)
+            return _train(opened, options, context)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -119,7 +119,7 @@ def _interruptible(options: argparse.Namespace) -> Iterator[TrainingConsole]:
             signal.signal(number, handler)  # type: ignore[arg-type]
 
 
-def _train(opened: Session, options: argparse.Namespace, context: TrainingConsole) -> None:
+def _train(opened: Session, options: argparse.Namespace, context: TrainingConsole) -> int:
     from sbert_desktop.app import tuning
 
     if options.discard:
@@ -128,7 +128,7 @@ def _train(opened: Session, options: argparse.Namespace, context: TrainingConsol
             output.emit({"discarded": options.resume})
         else:
             output.line(f"{options.resume} is removed.")
-        return
+        return 0
     if options.resume:
         view = tuning.resume_training(opened, options.resume, context)
     else:
@@ -139,12 +139,15 @@ def _train(opened: Session, options: argparse.Namespace, context: TrainingConsol
     run = next(found for found in tuning.trainings(opened) if found.run == view.run)
     for notice in (*view.notes, *opened.notices()):
         output.say(notice)
+    fields = _fields(run.comparison or view, run)
+    if refused is not None:  # the figures are said all the same, in the one object
+        output.say(str(refused))
+        fields["error"] = {"code": refused.code, "message": refused.message, "hint": refused.hint}
     if as_json(options):
-        output.emit(_fields(run.comparison or view, run))
+        output.emit(fields)
     else:
         _print(run.comparison or view, run)
-    if refused is not None:
-        raise refused
+    return 0 if refused is None else 1
 
 
 def _plan(options: argparse.Namespace) -> Plan:

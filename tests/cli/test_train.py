@@ -103,7 +103,11 @@ def test_adopting_what_is_not_better_shows_the_figures_and_fails_with_the_reason
     assert status == 1
     assert "Not recommended: " in str(told["out"])
     assert "few-1 is not put to use." in err
-    assert run("--list", "--json")[1]["trainings"][0]["recommended"] is False  # type: ignore[index]
+    (listed,) = run("--list", "--json")[1]["trainings"]  # type: ignore[misc]
+    assert listed["recommended"] is False
+    status, answer, err = run("--resume", listed["run"], "--adopt", "--json")
+    assert (status, answer["recommended"], answer["error"]["code"]) == (1, False, "not-adopted")  # type: ignore[index]
+    assert "few-1 is not put to use." in err
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,18 @@ def test_a_collapsed_model_is_caught_even_if_its_order_stayed() -> None:
     assert found["collapse"].tuned > 0.6
 
 
+def test_a_model_whose_texts_draw_together_while_their_order_is_lost_is_collapsing() -> None:
+    base, grades = made()
+    rng = np.random.default_rng(4)
+    drawn = tuple(part + 0.6 for part in base)
+    assert by_code(check_guards(base, (drawn[0], drawn[1]), grades))["collapse"].passed  # the order stayed
+    noisy = tuple(part + 0.6 + 1.2 * rng.normal(size=part.shape).astype(np.float32) for part in base)
+    found = by_code(check_guards(base, (noisy[0], noisy[1]), grades))
+    assert found["collapse"].tuned < 0.4
+    assert not found["collapse"].passed
+    assert "is collapsing" in found["collapse"].sentence
+
+
 def test_a_model_that_forgot_language_is_caught() -> None:
     base, grades = made()
     other, _ = made(seed=5)
