@@ -78,7 +78,7 @@ def come_to(session: Session, model: str) -> None:
         _take_over_at_once(session, model)
         return
     kept = records.get(fingerprint)
-    if kept is not None and kept.state == "inactive" and kept.passages >= max(1, NEARLY_ALL * kept.of):
+    if kept is not None and _is_nearly_whole(kept, library.counts().documents):
         _activate(session, kept, model)
         return
     _need_room(session, model, held)
@@ -147,6 +147,12 @@ def kept_model_names(session: Session) -> frozenset[str]:
     if wanted is not None:
         names.add(wanted.model or _bundled())
     return frozenset(names - {WORDS_ONLY.name})
+
+
+def _is_nearly_whole(kept: SpaceRecord, documents: int) -> bool:
+    """Says whether a space that was in use once can serve at once."""
+    enough = kept.passages >= max(1, NEARLY_ALL * kept.of) and kept.uncut <= (1 - NEARLY_ALL) * documents
+    return kept.state == "inactive" and enough
 
 
 def _choose(session: Session, model: str) -> None:

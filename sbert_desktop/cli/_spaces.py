@@ -61,8 +61,8 @@ def _named(listed: tuple[SpaceView, ...], name: str) -> SpaceView:
 
 def _lacks(session: Session) -> bool:
     """Says whether documents have no vectors in the space in use, or are not cut for it."""
-    counts = session.library.counts()
-    return bool(session.library.pending_count()[1]) or counts.embedded < counts.passages
+    active = [space for space in session.library.measured_spaces() if space.state == "active"]
+    return any(space.uncut or space.passages < space.of for space in active)
 
 
 def _print(view: SpaceView) -> None:

@@ -140,7 +140,8 @@ class SpaceRecord:
     """One space: the vectors of one encoder fingerprint over one segmentation.
 
     ``state``: ``active``; ``inactive`` (was active once); ``part`` (never was: being prepared, or given up).
-    ``passages`` (with a vector), ``of`` (meant to have one), ``bytes``: :meth:`Library.measured_spaces` fills them in.
+    ``passages`` (with a vector), ``of`` (meant to have one), ``bytes`` and ``uncut`` (documents whose text was never
+    cut for it, so that ``of`` does not count them): :meth:`Library.measured_spaces` fills them in.
     """
 
     fingerprint: str
@@ -151,6 +152,7 @@ class SpaceRecord:
     passages: int = 0
     of: int = 0
     bytes: int = 0
+    uncut: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,11 @@ _WANTED_PASSAGES = (
     "SELECT coalesce(sum(s.embeddable), 0) FROM segmented s WHERE s.segmentation=? AND EXISTS (SELECT 1 FROM file f"
     " JOIN folder d ON d.id=f.folder WHERE f.content=s.content AND d.state='active' AND NOT d.words_only)"
 )
+_UNCUT = (
+    "SELECT count(*) FROM content c WHERE NOT EXISTS (SELECT 1 FROM segmented s WHERE s.segmentation=? AND"
+    " s.content=c.id) AND EXISTS (SELECT 1 FROM file f JOIN folder d ON d.id=f.folder WHERE f.content=c.id"
+    " AND d.state='active' AND NOT d.words_only)"
+)
 
 
 def measure(library: Path, connection: sqlite3.Connection) -> tuple[SpaceRecord, ...]:
@@ -32,7 +37,8 @@ def measure(library: Path, connection: sqlite3.Connection) -> tuple[SpaceRecord,
         held = int(connection.execute("SELECT count(*) FROM row WHERE space=?", (space,)).fetchone()[0])
         wanted = int(connection.execute(_WANTED_PASSAGES, (segmentation,)).fetchone()[0])
         size = _size(_vectors.space_folder(library, fingerprint))
-        records.append(SpaceRecord(fingerprint, dimension, state, name, key, held, max(held, wanted), size))
+        uncut = int(connection.execute(_UNCUT, (segmentation,)).fetchone()[0])
+        records.append(SpaceRecord(fingerprint, dimension, state, name, key, held, max(held, wanted), size, uncut))
     return tuple(records)
 
 

@@ -209,6 +209,21 @@ def test_after_going_back_what_came_meanwhile_is_read_by_the_old_model(session, 
     assert sound(session)
 
 
+@pytest.mark.parametrize("name", ["mine", "long"])
+def test_a_kept_space_that_is_far_behind_is_prepared_before_it_serves_again(session, folder, name):
+    spaces.adopt(session, name)
+    index(session)
+    spaces.roll_back(session, fingerprint(OWN))
+    late = folder / "late.txt"
+    late.write_text("\n\n".join(f"Part {number} of the tale of the ferry. " * 60 for number in range(9)))
+    with session.library.writer() as writer:  # most of what the library holds came after it
+        known = session.library.known_files(session.library.folders()[0].id)
+        writer.remove([file.id for path, file in known.items() if b"note" in path])
+    run_index(session, IndexRequest(only=(late,)), NullContext())
+    assert spaces.list_spaces(session)[1].state == "kept"
+    assert {view.name: view.state for view in spaces.adopt(session, name)} == {OWN: "in use", name: "building"}
+
+
 def test_a_run_that_is_cancelled_leaves_the_old_model_and_is_taken_up_where_it_stopped(session, monkeypatch):
     small_steps(monkeypatch)
     before = answers(session)
