@@ -259,7 +259,8 @@ class CheckingStep(QWidget):
 
     def save_state(self) -> dict[str, object]:
         """Gives the choices that differ from what is usual."""
-        plan, usual = self.plan(), Plan()
+        usual = Plan()
+        plan = replace(self.plan(), name=self.options.name_edit.text())
         return {key: getattr(plan, key) for key in KIND_FIELDS if getattr(plan, key) != getattr(usual, key)}
 
     def restore_state(self, state: dict[str, object]) -> None:

@@ -342,8 +342,9 @@ class LabellingStep(QWidget):
         self._shown = pair
         self._since = time.monotonic()
         self.more.setChecked(False)
-        self.left.show_side(pair.left)
-        self.right.show_side(pair.right)
+        alike = max(len(pair.left.text), len(pair.right.text)) if pair.left.path is not None else 0
+        self.left.show_side(pair.left, alike)
+        self.right.show_side(pair.right, alike)
         self._show_number()
         self._show_why()
         self._align()

@@ -72,14 +72,15 @@ class PassageBody(QWidget):
         super().__init__(parent)
         self.setObjectName(object_name)
         self._side = TextSide("")
+        self._length = 0
         self._all = False
         self._above = 0  # lines of context above the passage
         self._before, self._own, self._after = _Lines(), _Lines(), _Lines()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_side(self, side: TextSide) -> None:
-        """Shows a passage."""
-        self._side = side
+    def show_side(self, side: TextSide, length: int) -> None:
+        """Shows a passage, set as one of so many characters."""
+        self._side, self._length = side, length
         self.setAccessibleName(side.text)
         self.setAccessibleDescription(" ".join(part for part in (
             f"Before: {side.before}" if side.before else "", f"After: {side.after}" if side.after else "") if part))
@@ -94,7 +95,7 @@ class PassageBody(QWidget):
         """Breaks the text for the width and the fonts now in force."""
         width = self.width() - 2 * PAD
         small = _line("body", 20)
-        _, role, line = next(size for size in SIZES if len(self._side.text) <= size[0])
+        _, role, line = next(size for size in SIZES if self._length <= size[0])
         self._before.set(_flat(self._side.before), "body", small, width)
         self._own.set(flowing(self._side.text), role, _line(role, line), width)
         self._after.set(_flat(self._side.after), "body", small, width)
@@ -211,8 +212,8 @@ class PassageCard(Card):
         """Gives the passage shown."""
         return self._side
 
-    def show_side(self, side: TextSide) -> None:
-        """Shows a passage from its beginning."""
+    def show_side(self, side: TextSide, length: int = 0) -> None:
+        """Shows a passage from its beginning; ``length``: of the longer one, so that both are set alike."""
         self._side = side
         self.title.set_full_text(side_title(side))
         self.place.set_full_text(side_place(side))
@@ -223,7 +224,7 @@ class PassageCard(Card):
             self.picture.show_icon("question")
         self.open_button.setVisible(side.path is not None)
         self.open_button.setToolTip(plain_tip(f"Open {quick_path(side.path.name)}") if side.path is not None else "")
-        self.body.show_side(side)
+        self.body.show_side(side, max(length, len(side.text)))
         self.area.verticalScrollBar().setValue(0)
 
     def scroll(self, lines: int) -> None:
