@@ -123,11 +123,9 @@ def _sample(session: Session, snapshot: Snapshot, held: LabelSet | None, context
     chosen = [map_rows]
     by_id = np.argsort(snapshot.passage_ids[alive], kind="stable")
     ids = snapshot.passage_ids[alive][by_id]
-    for one, vector in zip(asked, vectors, strict=True):
+    for one, nearest in zip(asked, _nearest(snapshot, alive, vectors, _BY_MEANING), strict=True):
         context.check()
-        cosines = _cosines(snapshot, alive, vector)
-        top = min(_BY_MEANING, len(alive))
-        chosen.append(alive[np.argpartition(-cosines, top - 1)[:top]])
+        chosen.append(nearest)
         found = snapshot.keyword(one.text, None, _BY_WORDS)[0]
         places = np.searchsorted(ids, found)
         places[places == len(ids)] = 0
@@ -149,12 +147,16 @@ def _sample(session: Session, snapshot: Snapshot, held: LabelSet | None, context
     return _Sample(asked, vectors, rows, found_records, contents, documents[np.isin(documents, contents)], names)
 
 
-def _cosines(snapshot: Snapshot, alive: Integers, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Gives the cosines of many rows, without a copy of them all."""
-    found = np.empty(len(alive), np.float32)
+def _nearest(snapshot: Snapshot, alive: Integers, vectors: Vectors, count: int) -> list[Integers]:
+    """Gives for each question the rows nearest to it by meaning; all vectors are read once, without a copy of them."""
+    best = [np.zeros((2, 0)) for _ in vectors]
     for start in range(0, len(alive), _BLOCK):
-        found[start : start + _BLOCK] = snapshot.vectors[alive[start : start + _BLOCK]] @ vector
-    return found
+        rows = alive[start : start + _BLOCK]
+        for place, cosines in enumerate((snapshot.vectors[rows] @ vectors.T).T):
+            both = np.concatenate([best[place], np.stack([cosines, rows])], axis=1)
+            top = np.argsort(-both[0], kind="stable")[:count]
+            best[place] = both[:, top]
+    return [found[1].astype(np.int64) for found in best]
 
 
 def _name(record: PassageRecord) -> str:

