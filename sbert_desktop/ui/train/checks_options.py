@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,6 +22,7 @@ FORM_HINTS: Final = {
     "cross-encoder": "Looks again at the best hits of a search, and puts them in a better order.",
 }
 OWN_NAME: Final = "My model"
+"""Of a model that the person does not name; the program numbers models of one name."""
 FORM_TIPS: Final = "In the field's words: an encoder (bi-encoder), or a cross-encoder for the second stage."
 
 
@@ -63,7 +64,6 @@ class PlanOptions(QWidget):
         name(self, "train_options", "How it is trained")
         self._models: tuple[ModelView, ...] = ()
         self._wanted_base = ""
-        self._taken: frozenset[str] = frozenset()  # names of trainings
         self._quiet = False
         self._grids: list[tuple[QGridLayout, list[tuple[QWidget, QWidget, QWidget]]]] = []
         column = QVBoxLayout(self)
@@ -88,6 +88,7 @@ class PlanOptions(QWidget):
         column.addSpacing(8)
         self.name_edit = QLineEdit()
         name(self.name_edit, "train_name", "Name of the new model")
+        self.name_edit.setPlaceholderText(OWN_NAME)
         self.name_edit.setMaxLength(60)
         self.form = Segmented(FORMS, object_name="train_form", accessible="What it is for")
         self.form.setToolTip(plain_tip(FORM_TIPS))
@@ -180,25 +181,11 @@ class PlanOptions(QWidget):
         """Offers models to begin from."""
         self._models = tuple(models)
         self._fill_bases()
-        self.name_edit.setPlaceholderText(self.own_name())
-
-    def take_names(self, names: Iterable[str]) -> None:
-        """Takes note of the names that trainings have."""
-        self._taken = frozenset(name.casefold() for name in names)
-        self.name_edit.setPlaceholderText(self.own_name())
-
-    def own_name(self) -> str:
-        """Gives the name of a model that the person does not name: one that is free."""
-        taken = self._taken | {model.name.casefold() for model in self._models}
-        # a model's folder is named after it, with dashes
-        return next(f"{OWN_NAME} {at}" for at in range(1, len(taken) + 2)
-                    if not {f"{OWN_NAME} {at}".casefold(), f"{OWN_NAME} {at}".casefold().replace(" ", "-")} & taken)
 
     def show_plan(self, plan: Plan) -> None:
         """Shows the choices of a plan."""
         self._quiet = True
         self.name_edit.setText(plan.name)
-        self.name_edit.setPlaceholderText(self.own_name())
         self.form.set_value(plan.kind)
         self._wanted_base = plan.base
         self.objective.setCurrentIndex(max(0, self.objective.findData(plan.objective)))
@@ -221,7 +208,7 @@ class PlanOptions(QWidget):
         usual = Plan()
         rate = self.rate.value()
         return replace(
-            plan, name=" ".join(self.name_edit.text().split()) or self.own_name(), base=self._wanted_base,
+            plan, name=" ".join(self.name_edit.text().split()) or OWN_NAME, base=self._wanted_base,
             kind=self.form.value() or "encoder", objective=str(self.objective.currentData() or "auto"),
             epochs=self.epochs.value() or None, batch=self.batch.value() or None,
             learning_rate=usual.learning_rate if rate is None else rate, warm_up=self.warm_up.value() / 100,

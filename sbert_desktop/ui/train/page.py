@@ -229,7 +229,6 @@ class TrainPage(Page):
         first = not self._told_runs
         self._told_runs = True
         self._runs = tuple(one for one in finished.result if isinstance(one, RunView))
-        self.checking.options.take_names(one.name for one in self._runs)
         cut = next((one for one in self._runs if one.state == "interrupted"), None)
         if first and cut is not None and not self.running.running() and self._step != "train":
             self.desk.toast(f"{cut.name} was broken off and can go on where it stopped.", action="Show",
