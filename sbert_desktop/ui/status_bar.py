@@ -256,6 +256,9 @@ def run_text(progress: IndexProgress) -> str:
         return f"{progress.note}..."
     if progress.files_total <= 0 and progress.passages_total <= 0:
         return "Paused" if progress.paused else "Looking for changes..."
+    if progress.preparing:
+        doing = "Paused: preparing" if progress.paused else "Preparing"
+        return f"{doing} {progress.preparing}: {progress_text(progress)}"
     return f"{'Paused at' if progress.paused else 'Indexing'} {progress_text(progress)}"
 
 
