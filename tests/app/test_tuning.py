@@ -14,10 +14,11 @@ import pytest
 
 from sbert_desktop.app import comparing_models, spaces, training_runs, tuning
 from sbert_desktop.app.collecting import save_search
+from sbert_desktop.app.facade import App
 from sbert_desktop.app.indexing import IndexRequest, run_index
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.training_views import ComparisonView, Plan, SpaceView, Task, TrainingView
-from sbert_desktop.domain import Query
+from sbert_desktop.domain import Outcome, Partial, Query
 from sbert_desktop.errors import Cancelled, EncoderError, JobError, TrainingError, UsageError
 from sbert_desktop.jobs import NullContext
 from sbert_desktop.settings import Settings
@@ -25,6 +26,7 @@ from sbert_desktop.training.labels import NLI_NAMES, Example, LabelKind, LabelSe
 from sbert_desktop.training.objectives import HyperParameters
 from sbert_desktop.training.splitting import Apart, Split
 from tests.app import tuning_case as case
+from tests.events import Inbox
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.xdist_group("training")
@@ -388,6 +390,35 @@ def test_what_cannot_be_measured_is_said_and_never_recommended(
     assert view.refusal == view.verdict
     training_runs.write_comparison(tmp_path, view)
     assert training_runs.read_comparison(tmp_path) == view
+
+
+def test_the_windows_commands_train_pause_go_on_and_leave_what_is_closed_to_be_resumed(
+    home: Path, tmp_path: Path, table: Path
+) -> None:
+    inbox = Inbox()
+    app = App(tmp_path / "library", Settings(tmp_path / "settings.toml"))
+    in_process(app._session)
+    app.connect(inbox.post)
+    try:
+        job = app.train(replace(PLAN, labels=(table,), epochs=40))
+        inbox.until(lambda event: _phase(event) == "Training")
+        app.pause_training()
+        inbox.until(lambda event: _phase(event) == "Paused")
+        assert [run.state for run in inbox.result(app.trainings())] == ["running"]
+        app.continue_training()
+        standing = inbox.partials(job, TrainingView)[-1].step
+        inbox.until(lambda event: _phase(event) == "Training" and event.result.step > standing)
+    finally:
+        app.close()
+    assert inbox.finished(job).outcome is Outcome.CANCELLED
+    session = opened(tmp_path / "library", home)
+    (run,) = tuning.trainings(session)
+    assert (run.state, run.step > 0) == ("interrupted", True)
+    session.close()
+
+
+def _phase(event: object) -> str:
+    return event.result.phase if isinstance(event, Partial) and isinstance(event.result, TrainingView) else ""
 
 
 def test_plain_errors_before_anything_is_begun(session: Session, table: Path, tmp_path: Path) -> None:
