@@ -7,13 +7,13 @@
 with its 95 % interval (of groups that share texts), beside sentence-transformers' own Trainer with the same labels,
 loss and hyper-parameters (``pip install datasets accelerate``), in an order of its own. A seed more tells what is
 chance. ``exact``: both in one order and without dropout, which leaves no chance: how far the vectors differ.
-``curve``: walmart_amazon_dev, parted in halves by product; AP on one half after
-200, 500 and 1,000 labels of the other. ``nli``: the softmax objective on a small encoder (the first two layers of the
-base, and two of random weights) with SICK and SNLI; before and after, each held-out pair is classed by a head fitted
-on the training part anew, since that of the training is thrown away; then NLI and grades one after the other.
-``triplets``: snli_triplets_dev, one half to learn from. ``collapse``: 20 positives, 50 epochs, learning rate 1e-3, the
-last state kept: the guards must trip. ``floor``: CPU seconds of a step against its multiplications at the pace of the
-machine's GEMM, in one thread. Our own trainings run in the program's child (not in ``floor``). Data: ../shared/data.
+``curve``: walmart_amazon_dev, parted in halves by product; AP on one half after 200, 500 and 1,000 labels of the other.
+``nli``: the softmax objective on a small encoder (the first two layers of the base, and two of random weights) with
+SICK and SNLI; before and after, each held-out pair is classed by a head fitted on the training part anew, since that of
+the training is thrown away; then NLI and grades one after the other. ``triplets``: snli_triplets_dev, one half to learn
+from. ``collapse``: 20 positives, 50 epochs, learning rate 1e-3, the last state kept: the guards must trip. ``floor``:
+CPU seconds of a step against its multiplications at the pace of the machine's GEMM, in one thread. Our own trainings
+run in the program's child (not in ``floor``). Data: ../shared/data.
 """
 
 from __future__ import annotations
@@ -182,8 +182,9 @@ def against_theirs(
         wanted = replace(chosen(labels, options), seed=seed)
         ours, took = train(base, labels, wanted, folder / f"ours-{seed}", options.threads)
         after = encode(ours, both)
+        comparison = compare(both, parts, before, after)
         row: Row = {"seed": seed, "hyper": asdict(wanted), "labels": len(labels), "epochs": wanted.epochs, **took,
-                    **figures(compare(both, parts, before, after))}  # fmt: skip
+                    **figures(comparison), **guarded(base, ours, comparison)}  # fmt: skip
         target = folder / f"theirs-{seed}"
         cpu = train_theirs(base, labels, wanted, target)
         if cpu is not None:
@@ -242,8 +243,9 @@ def curve(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]:
         hyper = chosen(learned, options)
         tuned, took = train(base, learned, hyper, folder / str(count), options.threads)
         now = replace(parts, train=tuple(order[:count]))
+        comparison = compare(labels, now, before, encode(tuned, labels))
         found.append({"labels": count, "same_among_them": int(gold[order[:count]].sum()), "epochs": hyper.epochs,
-                      **took, **figures(compare(labels, now, before, encode(tuned, labels)))})  # fmt: skip
+                      **took, **figures(comparison), **guarded(base, tuned, comparison)})  # fmt: skip
         tell(found[-1])
     return found
 
@@ -365,8 +367,9 @@ def triplets(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]
     for key in ("triplet", "multiple-negatives"):
         hyper = chosen(learned, options, key)
         tuned, took = train(base, learned, hyper, folder / key, options.threads)
-        found.append({"objective": key, "labels": len(learned), "epochs": hyper.epochs, **took,
-                      "base_on_all": whole, **figures(compare(labels, parts, before, encode(tuned, labels)))})
+        comparison = compare(labels, parts, before, encode(tuned, labels))
+        found.append({"objective": key, "labels": len(learned), "epochs": hyper.epochs, **took, "base_on_all": whole,
+                      **figures(comparison), **guarded(base, tuned, comparison)})  # fmt: skip
         tell(found[-1])
     return found
 
@@ -374,28 +377,38 @@ def triplets(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]
 def collapse(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]:
     pairs = read("pairs/mrpc_train.csv", LabelKind.PAIRS)
     right = [place for place, one in enumerate(pairs.examples) if one.value == 1.0]
-    general = guards.load_general_set()
-    graded_pairs = LabelSet(LabelKind.GRADED, tuple(
-        Example((a, b), g) for a, b, g in zip(general.first, general.second, general.grades.tolist(), strict=True)))
     # The comparison takes its threshold from labels of both answers.
     both, parts = joined(some(pairs, 200), some(read("pairs/mrpc_val.csv", LabelKind.PAIRS), 300))
-    before = encode(base, graded_pairs), encode(base, both)
+    before = encode(base, both)
     found = []
     for kind in (LabelKind.PAIRS, LabelKind.POSITIVES):  # of the former, only ever "same" was said
         labels = LabelSet(kind, pairs.only(right[:20]).examples)
         hyper = replace(defaults(kind, 20), epochs=50, learning_rate=1e-3, patience=None, keep_best=False,
                         max_tokens=options.max_tokens)  # fmt: skip
         tuned, took = train(base, labels, hyper, folder / kind.value, options.threads)
-        after = encode(tuned, graded_pairs), encode(tuned, both)
-        looks = guards.check_guards((before[0][0], before[0][1]), (after[0][0], after[0][1]), general.grades)
-        comparison = compare(both, parts, before[1], after[1])
-        allowed, why = may_adopt(comparison, looks)
+        comparison = compare(both, parts, before, encode(tuned, both))
         said = figures(comparison) if comparison.measured else {"verdict": comparison.verdict}
         found.append({"objective": hyper.objective, "labels": 20, "epochs": 50, "learning_rate": 1e-3, **took, **said,
-                      "may_adopt": allowed, "why": why, **{f"guard_{one.code}": [one.passed, one.base, one.tuned]
-                                                           for one in looks}})  # fmt: skip
+                      **guarded(base, tuned, comparison)})  # fmt: skip
         tell(found[-1])
     return found
+
+
+def guarded(base: Path, tuned: Path, comparison: Comparison) -> Row:
+    """Says whether the tuned model may be adopted, and what each guard found: passed, base, tuned."""
+    grades = guards.load_general_set().grades
+    (first, second), (now_first, now_second) = _general(base), _general(tuned)
+    looks = guards.check_guards((first, second), (now_first, now_second), grades)
+    allowed, why = may_adopt(comparison, looks)
+    return {"may_adopt": allowed, "why": why,
+            **{f"guard_{one.code}": [one.passed, one.base, one.tuned] for one in looks}}  # fmt: skip
+
+
+def _general(model: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    general = guards.load_general_set()
+    pairs = zip(general.first, general.second, strict=True)
+    first, second = encode(model, LabelSet(LabelKind.PAIRS, tuple(Example(pair, 0.0) for pair in pairs)))
+    return first, second
 
 
 def floor(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]:
@@ -407,7 +420,7 @@ def floor(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]:
     found: list[Row] = []
     for name, kind in (("pairs/mrpc_train.csv", LabelKind.PAIRS), ("sts/stsb_train.csv", LabelKind.GRADED)):
         hyper = replace(defaults(kind, 1000), epochs=1, max_tokens=options.max_tokens)
-        labels = some(read(name, kind), 12 * hyper.batch)
+        labels = some(read(name, kind), 6 * hyper.batch)
         work = folder / kind.value
         running.begin(work, running.Recipe(base, labels, hyper, device="cpu"))
         trainer = _trainer.Trainer(work, threads=1)
