@@ -285,7 +285,7 @@ def test_progress_is_said_honestly() -> None:
     assert fraction(replace(progress, files_total=0, passages_total=0)) is None
     assert run_text(replace(progress, files_total=0, passages_total=0)) == "Looking for changes..."
     assert run_text(replace(progress, note="Building the index")) == "Building the index..."
-    preparing = replace(progress, files_total=0, files_done=0, passages_done=1240, passages_total=8800, preparing="home-1")
+    preparing = replace(progress, files_total=0, passages_done=1240, passages_total=8800, preparing="home-1")
     assert run_text(preparing) == "Preparing home-1: 1,240 of 8,800 passages"
     assert run_text(replace(preparing, paused=True)) == "Paused: preparing home-1: 1,240 of 8,800 passages"
     assert words.left(None) == ""

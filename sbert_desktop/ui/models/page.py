@@ -168,8 +168,8 @@ class ModelsPage(Page):
         row.addWidget(self.offer)
         column.addWidget(self.second)
         self.lab = Lab(self.desk)
-        self.lab.setVisible(self.desk.can("lab"))
         column.addWidget(self.lab)
+        self.lab.setVisible(self.desk.can("lab"))  # in its place first: alone it would open as a window
         column.addStretch(1)
         area.setWidget(content)
         return area
