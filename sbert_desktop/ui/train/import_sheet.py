@@ -260,7 +260,8 @@ class ImportSheet(Sheet):
         plain = theme.metrics("body")
         wide = []
         for across in range(self.preview.columnCount()):
-            title = self.preview.horizontalHeaderItem(across).text()
+            above = self.preview.horizontalHeaderItem(across)
+            title = above.text() if above is not None else ""
             texts = [self.preview.item(at, across) for at in range(self.preview.rowCount())]
             longest = max((plain.horizontalAdvance(item.text()[:80]) for item in texts if item is not None), default=0)
             wide.append(max(longest, plain.horizontalAdvance(title)) + 24)

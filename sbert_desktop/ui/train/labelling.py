@@ -195,7 +195,7 @@ class LabellingStep(LabellingView):
         state = state_of(self.desk.library, feed)
         if state:
             self.states.show_state(state, self.task, feed, self.desk.library)
-        wanted = self.stack.widget(1) if state else self.centre
+        wanted = self.wait if state else self.centre
         if self.stack.currentWidget() is not wanted or state != self._state:
             self._state = state
             self.stack.setCurrentWidget(wanted)
@@ -374,7 +374,7 @@ class LabellingStep(LabellingView):
 
     def _scroll(self, lines: int) -> None:
         for card in (self.left, self.right):
-            card.scroll(lines)
+            card.scroll_lines(lines)
 
     def _open(self, card: PassageCard) -> None:
         side = card.side()

@@ -227,7 +227,7 @@ class PassageCard(Card):
         self.body.show_side(side, max(length, len(side.text)))
         self.area.verticalScrollBar().setValue(0)
 
-    def scroll(self, lines: int) -> None:
+    def scroll_lines(self, lines: int) -> None:
         """Scrolls by lines."""
         bar = self.area.verticalScrollBar()
         bar.setValue(bar.value() + lines * 28)

@@ -69,6 +69,7 @@ class LabellingView(QWidget):
         waiting.setContentsMargins(0, 0, 0, 0)
         waiting.addWidget(self.states)
         self.stack.addWidget(self.centre)
+        self.wait = wait
         self.stack.addWidget(wait)
         self.side = JudgedSide()
         row.addWidget(self.stack, 1)
@@ -122,10 +123,10 @@ class LabellingView(QWidget):
         grades = QHBoxLayout(self.six)
         grades.setContentsMargins(0, 0, 0, 0)
         grades.setSpacing(8)
-        self.grades = [GradeButton(grade, meaning, brief) for grade, meaning, brief in
+        self.grades = [GradeButton(number, meaning, brief) for number, meaning, brief in
                        zip(GRADES, GRADE_WORDS, GRADES_BRIEF, strict=True)]
-        for button in self.grades:
-            grades.addWidget(button, 1)
+        for grade in self.grades:
+            grades.addWidget(grade, 1)
         self.six.hide()
         self.hints = QWidget()
         flow = FlowLayout(self.hints, gap=12, row_gap=0)
@@ -208,7 +209,10 @@ class LabellingView(QWidget):
         for card in (self.left, self.right):
             # the passage stays in sight
             bar = card.area.verticalScrollBar()
-            card.area.widget().layout().activate()
+            holder = card.area.widget()
+            inside = holder.layout() if holder is not None else None
+            if inside is not None:
+                inside.activate()
             bar.setValue(max(0, card.body.passage_top() - 88) if whole else 0)
         self._show_more_words()
 

@@ -193,7 +193,8 @@ class TrainPage(Page):
     def _fit_head(self) -> None:
         buttons = [button for button in self._buttons[self._step] if not button.isHidden()]
         used = sum(button.sizeHint().width() + 12 for button in buttons)
-        title = self.head.row.itemAt(0).widget()
+        first = self.head.row.itemAt(0)
+        title = first.widget() if first is not None else None
         assert title is not None
         self.stepper.fit(self.width() - 32 - title.sizeHint().width() - 24 - used)
         if buttons:

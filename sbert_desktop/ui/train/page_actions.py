@@ -63,7 +63,8 @@ def page_actions(page: TrainPage) -> list[Action]:
         out.append(Action("train_start", "Train now", page.checking.train, "Ctrl+Return", "play", bind=False,
                           enabled=page.checking.may_train))
     else:
-        out += page.steps[page.step()].actions_list()
+        step = page.running if page.step() == "train" else page.comparing
+        out += step.actions_list()
     return out
 
 
