@@ -1,6 +1,6 @@
 """Fine-tuning from all-MiniLM-L6-v2 on the CPU: held-out difference, and the same through sentence-transformers.
 
-    python tests/benchmarks/training.py [--only same graded exact curve nli triplets collapse floor]
+    python tests/benchmarks/training.py [--only same graded exact curve nli nli-from-nothing triplets collapse floor]
         [--labels 1000] [--epochs E] [--batch B] [--max-tokens 128] [--seeds 0 1] [--threads N] [--json]
 
 ``same`` (mrpc_train) and ``graded`` (stsb_train): so many labels, the figure on mrpc_val and stsb_dev before and after,
@@ -8,12 +8,12 @@ with its 95 % interval (of groups that share texts), beside sentence-transformer
 loss and hyper-parameters (``pip install datasets accelerate``), in an order of its own. A seed more tells what is
 chance. ``exact``: both in one order and without dropout, which leaves no chance: how far the vectors differ.
 ``curve``: walmart_amazon_dev, parted in halves by product; AP on one half after 200, 500 and 1,000 labels of the other.
-``nli``: the softmax objective on a small encoder (the first two layers of the base, and two of random weights) with
-SICK and SNLI; before and after, each held-out pair is classed by a head fitted on the training part anew, since that of
-the training is thrown away; then NLI and grades one after the other. ``triplets``: snli_triplets_dev, one half to learn
-from. ``collapse``: 20 positives, 50 epochs, learning rate 1e-3, the last state kept: the guards must trip. ``floor``:
-CPU seconds of a step against its multiplications at the pace of the machine's GEMM, in one thread. Our own trainings
-run in the program's child (not in ``floor``). Data: ../shared/data.
+``nli``: the softmax objective on the first two layers of the base, with SICK and SNLI; before and after, each held-out
+pair is classed by a head fitted on the training part anew, since that of the training is thrown away; then NLI and
+grades one after the other. ``nli-from-nothing``: SICK with two layers of random weights. ``triplets``:
+snli_triplets_dev, one half to learn from. ``collapse``: 20 positives, 50 epochs, learning rate 1e-3, the last state
+kept: the guards must trip. ``floor``: CPU seconds of a step against its multiplications at the pace of the machine's
+GEMM, in one thread. Our own trainings run in the program's child (not in ``floor``). Data: ../shared/data.
 """
 
 from __future__ import annotations
@@ -306,13 +306,19 @@ def nli(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]:
     small = small_encoder(base, folder / "small", random=False)
     row, taught = _entailment("sick_train", small, folder, options)
     found = [row, *_nli_then_graded(small, taught, folder, options)]
-    found.append(_entailment("snli_dev", small, folder, options)[0])
+    return [*found, _entailment("snli_dev", small, folder, options)[0]]
+
+
+def nli_from_nothing(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]:
     blank = small_encoder(base, folder / "random", random=True)
-    return [*found, _entailment("sick_train", blank, folder, options)[0]]
+    return [_entailment("sick_train", blank, folder, options, 2 * options.labels)[0]]
 
 
-def _entailment(name: str, start: Path, folder: Path, options: argparse.Namespace) -> tuple[Row, Path]:
+def _entailment(
+    name: str, start: Path, folder: Path, options: argparse.Namespace, count: int | None = None
+) -> tuple[Row, Path]:
     labels = read(f"nli/{name}.csv", LabelKind.NLI, lambda word: float(NLI_NAMES.index(word)))
+    labels = labels if count is None else some(labels, count)
     parts = split(labels)
     learned = labels.only(parts.train)
     hyper = chosen(learned, options)
@@ -481,8 +487,8 @@ def tell(row: Row) -> None:
     print(json.dumps(row), file=sys.stderr, flush=True)
 
 
-PARTS = {"same": same, "graded": graded, "exact": exact, "curve": curve, "nli": nli, "triplets": triplets,
-         "collapse": collapse, "floor": floor}  # fmt: skip
+PARTS = {"same": same, "graded": graded, "exact": exact, "curve": curve, "nli": nli,
+         "nli-from-nothing": nli_from_nothing, "triplets": triplets, "collapse": collapse, "floor": floor}  # fmt: skip
 
 
 def show(name: str, rows: Sequence[Row]) -> None:
