@@ -67,8 +67,7 @@ def find(session: Session, context: JobContext, *, again: bool = False) -> Found
     old = _FOUND.get(session)
     if old is not None and not again and not old.stale:
         return old
-    space = session.fingerprint()
-    snapshot = session.library.snapshot(space)
+    space, snapshot = session.space_and_snapshot()
     gathered = gather(session, context)  # takes its time: another model may be in use after it
     key = _key(space, snapshot, gathered)
     if old is not None and old.key == key:
@@ -145,7 +144,7 @@ def _relations(
             pass
     contents = _contents(gathered.copies)
     prints = _fingerprints(session, gathered, contents, context)
-    pairs = _pairs(session, snapshot, old, context)
+    pairs = _pairs(snapshot, old, context)
     owners = _owners(snapshot, contents)
     near = by_passages(pairs.a, pairs.b, pairs.cosine, owners, snapshot.lengths, twins=pairs.same.astype(np.int64))
     rows = _rows_of(owners, {unit for both in (near.a, near.b) for unit in both.tolist()})
@@ -219,12 +218,14 @@ def _load(session: Session, content: int) -> Comparable | None:
     return Comparable(text.text, text.blocks, format=text.format)
 
 
-def passage_pairs(session: Session, context: JobContext) -> NearPairs:
-    """Gives all near pairs of passages; those found before are taken over."""
-    return _pairs(session, session.snapshot(), _FOUND.get(session), context)
+def passage_pairs(session: Session, context: JobContext) -> tuple[Snapshot, NearPairs]:
+    """Gives all near pairs of passages, and the state whose rows they name; those found before are taken over."""
+    space, snapshot = session.space_and_snapshot()
+    old = _FOUND.get(session)
+    return snapshot, _pairs(snapshot, old if old is not None and old.space == space else None, context)
 
 
-def _pairs(session: Session, snapshot: Snapshot, old: Found | None, context: JobContext) -> NearPairs:
+def _pairs(snapshot: Snapshot, old: Found | None, context: JobContext) -> NearPairs:
     context.progress("Comparing passages", 0, None)
     known = old.pairs if old is not None and old.pairs is not None else None
     if known is not None and known.rows > len(snapshot.vectors):

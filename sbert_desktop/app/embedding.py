@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sbert_desktop.app.reporting import Reporter
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import (
+    ContentId,
     Encoder,
     EncoderInfo,
     ExtractedText,
@@ -20,10 +23,10 @@ from sbert_desktop.domain import (
     Tokenizer,
     Vectors,
 )
-from sbert_desktop.errors import EncoderError
+from sbert_desktop.errors import EncoderError, LibraryError
 
 if TYPE_CHECKING:
-    from sbert_desktop.library import PendingDocument, Writer
+    from sbert_desktop.library import Library, PendingDocument, Writer
 
 _ENCODE_CHARS_WINDOW = 24_000
 _ENCODE_CHARS_CONSOLE = 160_000
@@ -145,10 +148,13 @@ class Embedding:
         """Makes a space the active one and cuts every stored text that was not cut for it yet."""
         self._cutter = cutter
         cutter.use(self._writer)
+        self._writer.commit()  # texts are read beside the writer
         for content in self._writer.resegment_needed():
             self._context.check()
-            self._writer.put_passages(content, self.split(self._library.text_of(content)))
-            self.commit()
+            text = text_there(self._library, content)
+            if text is not None:
+                self._writer.put_passages(content, self.split(text))
+                self.commit()
 
     def split(self, text: ExtractedText) -> list[Passage]:
         """Cuts a text by the rules in force."""
@@ -225,6 +231,16 @@ def _nowhere(**_: bool) -> None:
     """Commits nothing: nobody stores yet."""
 
 
+def text_there(library: Library, content: ContentId) -> ExtractedText | None:
+    """Gives a stored text; None where it was removed meanwhile, or is missing in a damaged library."""
+    try:
+        return library.text_of(content)
+    except LibraryError as error:
+        if error.code != "content-gone":
+            raise
+        return None
+
+
 def characters(session: Session) -> int:
     """Gives how much text is encoded between two looks at what else there is to do."""
     return _ENCODE_CHARS_WINDOW if session.interactive else _ENCODE_CHARS_CONSOLE
@@ -250,6 +266,12 @@ def encode_pending(
             vectors = encoder.encode_passages(part, context)
         except _Aside:
             return
+        if not np.isfinite(vectors).all():
+            raise EncoderError(
+                "model-failed",
+                f"The model {encoder.info.name} gives numbers that are none.",
+                "Choose another model; its files may be damaged.",
+            )
         put(ids[start:stop], vectors)
         tally.encoded += len(part)
         tally.tokens += encoder.count_tokens(part)

@@ -150,13 +150,13 @@ def _library_part(
     none = np.zeros(0, np.int64)
     nothing: tuple[list[str], Vectors, Integers, Integers] = [], np.zeros((0, 1), np.float32), none, none
     try:
-        snapshot = session.snapshot()
+        space, snapshot = session.space_and_snapshot()
         alive = np.flatnonzero(snapshot.alive)
         held = _contents_of(session, gathered.held_out, gathered.watched)
     except SbertDesktopError:
         return nothing
     alive = alive[~np.isin(snapshot.contents[alive], held)]
-    known = bool(len(alive)) and expected_fingerprint(base) == session.fingerprint()
+    known = bool(len(alive)) and expected_fingerprint(base) == space
     most = _MOST if known else _READ
     if len(alive) > most:
         alive = np.sort(np.random.default_rng(gathered.plan.seed).permutation(alive)[:most])

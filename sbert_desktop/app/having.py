@@ -118,8 +118,8 @@ def _stands(record: CopyRecord) -> bool:
 
 
 def _by_text(session: Session, path: Path, text: ExtractedText, context: JobContext) -> HaveView:
-    snapshot = session.snapshot()
-    near = _near(session, snapshot, text, context)
+    space, snapshot = session.space_and_snapshot()
+    near = _near(session, space, snapshot, text, context)
     mine = Comparable(text.text, text.blocks, format=text.format)
     verdicts: list[tuple[int, Verdict]] = []
     for content, _ in near[:_COMPARED]:
@@ -184,7 +184,7 @@ def _age(session: Session, path: Path, text: ExtractedText, content: int) -> str
     return "newer version" if family.newest == 0 else "older version"
 
 
-def _near(session: Session, snapshot: Snapshot, text: ExtractedText, context: JobContext) -> Near:
+def _near(session: Session, space: str, snapshot: Snapshot, text: ExtractedText, context: JobContext) -> Near:
     """Gives documents near to stretches from all over the text, nearest first, by meaning or else by words."""
     size = len(text.text)
     step = max(_STRETCH, size // _STRETCHES)
@@ -194,7 +194,7 @@ def _near(session: Session, snapshot: Snapshot, text: ExtractedText, context: Jo
     if len(snapshot.vectors) and stretches:
         try:
             encoder = session.encoder()
-            if encoder.info.fingerprint == session.fingerprint():
+            if encoder.info.fingerprint == space:
                 context.progress("Comparing", 0, None)
                 vectors = encoder.encode_now(stretches)
         except EncoderError:

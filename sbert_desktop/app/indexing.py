@@ -21,7 +21,7 @@ from sbert_desktop.app.chance import prepare_chance
 from sbert_desktop.app.checking import Findings, Looking, check_place, look, skip_interrupted
 from sbert_desktop.app.embedding import Embedding
 from sbert_desktop.app.feeding import END, NOTHING, Feeder, Item, read_through_pool
-from sbert_desktop.app.preparing import begin_preparing
+from sbert_desktop.app.preparing import Preparing, begin_preparing, say_it_stays
 from sbert_desktop.app.recognising import names_of, on_disk, recognise_files, scanned_files, why_not
 from sbert_desktop.app.reporting import Reporter
 from sbert_desktop.app.session import Session
@@ -34,7 +34,7 @@ from sbert_desktop.domain import (
     SourceFile,
     display_path,
 )
-from sbert_desktop.errors import Cancelled, UsageError
+from sbert_desktop.errors import Cancelled, EncoderError, UsageError
 
 if TYPE_CHECKING:
     from sbert_desktop.library import FolderRecord, Writer
@@ -260,34 +260,51 @@ class _Run:
                 writer.set_scanned(found.record.id, time.time())
 
     def _prepare_wanted(self, writer: Writer) -> None:
-        """Prepares the space that is wanted, last of all: what is new gets into the one in use first."""
+        """Prepares the space that is wanted, last of all: what is new gets into the one in use first.
+
+        Where another one is wanted by then, that one.
+        """
         from sbert_desktop.encoder.models import BUNDLED_NAME
 
-        wanted = self._library.wanted_space()
-        if wanted is None:
-            return
-        self._report.preparing = (wanted.model or BUNDLED_NAME, wanted.fingerprint)
-        if self._session.others_wait():
-            return
-        preparing = begin_preparing(self._session, writer, self._context, self._report, self._embedding)
-        if preparing is None:
-            return
-        self._preparing = True
-        try:
-            while True:
-                self._obey(writer)
-                while self._embedding.waiting:
-                    self._obey(writer)
-                    self._embedding.encode_some()
-                if self._session.others_wait():
+        while (wanted := self._library.wanted_space()) is not None:
+            self._report.preparing = (wanted.model or BUNDLED_NAME, wanted.fingerprint)
+            if self._session.others_wait():
+                return
+            preparing = begin_preparing(self._session, writer, self._context, self._report, self._embedding)
+            if preparing is None:
+                return
+            self._preparing = True
+            try:
+                if not self._prepare(writer, preparing):
                     return
-                if not preparing.go_on():
-                    break
-            if preparing.switch():
+            finally:
+                self._preparing = False
+                preparing.close()
+
+    def _prepare(self, writer: Writer, preparing: Preparing) -> bool:
+        """Prepares a space and switches; False where others are to pass first, or its model cannot go on."""
+        while not preparing.given_up:
+            self._obey(writer)
+            while self._embedding.waiting:
+                self._obey(writer)
+                self._embedding.encode_some()
+            if self._session.others_wait():
+                return False
+            try:
+                if preparing.go_on():
+                    continue
+                switched = preparing.switch()
+            except EncoderError as error:
+                if error.code == "encoder-closed":
+                    raise
+                say_it_stays(self._session, self._report, error)
+                return False
+            if switched:
                 self._encode_all(writer)
-        finally:
-            self._preparing = False
-            preparing.close()
+                return True
+            break
+        self._report.preparing = None
+        return preparing.given_up
 
     def _retry(self) -> frozenset[bytes]:
         return names_of(self._request.retry)

@@ -90,7 +90,7 @@ def run_map(session: Session, request: MapRequest, context: JobContext, *, parts
         Cancelled: Through ``context``.
     """
     context.check()
-    snapshot = session.snapshot()
+    space, snapshot = session.space_and_snapshot()
     units = _units(snapshot, request.unit)
     waiting = _waiting(session, snapshot, len(units))
     kept = map_memory.read(session, request.unit)
@@ -99,7 +99,7 @@ def run_map(session: Session, request: MapRequest, context: JobContext, *, parts
     anew = request.refit or kept is None or (len(units) > 0 and not np.isin(units.ids, kept.ids).any())
     moved = None
     if kept is None or anew:
-        kept, moved = _laid_out(session, snapshot, units, kept, request, context)
+        kept, moved = _laid_out(session, space, snapshot, units, kept, request, context)
     else:
         kept = _brought_up(session, snapshot, units, kept, request.unit, waiting, context)
     made = MapRequest(request.unit, False, kept.method, kept.rules)
@@ -240,6 +240,7 @@ def _without_gone(kept: Kept, units: _Units) -> Kept:
 
 def _laid_out(
     session: Session,
+    space: str,
     snapshot: Snapshot,
     units: _Units,
     old: Kept | None,
@@ -249,7 +250,6 @@ def _laid_out(
     """Lays the map out, over the old one where there is one; also gives where points were, NaN for new ones."""
     began = time.monotonic()
     context.progress("reading vectors", 0, None)
-    fingerprint = session.fingerprint()
     vectors = _vectors(snapshot, request.unit)
     collapsed = collapse(vectors, np.ones(len(vectors), np.bool_))
     points = np.ascontiguousarray(vectors[collapsed.rows])
@@ -260,7 +260,7 @@ def _laid_out(
     before = _old_places(old, units, shas, collapsed)
     context.check()
     made = Kept(
-        request.method, request.rules, fingerprint, np.zeros((len(points), 2), np.float32),
+        request.method, request.rules, space, np.zeros((len(points), 2), np.float32),
         np.zeros(len(points), np.bool_), units.ids, collapsed.point, shas, len(units),
     )  # fmt: skip
     work = _Work(session, points, collapsed, before, _Previews(units, made, request, snapshot.generation, context))

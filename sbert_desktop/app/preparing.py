@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sbert_desktop.app.chance import prepare_chance
-from sbert_desktop.app.embedding import Cutter, Embedding, characters, cutter_of, encode_pending
+from sbert_desktop.app.embedding import Cutter, Embedding, characters, cutter_of, encode_pending, text_there
 from sbert_desktop.app.reporting import Reporter
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import ContentId, Encoder, JobContext, PassageId, Vectors
-from sbert_desktop.errors import EncoderError, LibraryError
+from sbert_desktop.errors import EncoderError
 
 if TYPE_CHECKING:
     from sbert_desktop.library import WantedSpace, Writer
@@ -49,11 +49,18 @@ class Preparing:
         self._cutter: Cutter = cutter_of(session, encoder)
         self._fingerprint = encoder.info.fingerprint
         writer.prepare_space(encoder.info, encoder.tokenizer.key, self._cutter.rules)
+        self._unreadable: set[ContentId] = set()
         self._uncut: list[ContentId] = self._lacking()
         session.put_beside(encoder)
         reporter.preparing = (encoder.info.name, self._fingerprint)
         reporter.progress(force=True)
         reporter.view(force=True)
+
+    @property
+    def given_up(self) -> bool:
+        """Says whether the space is not wanted any more: the person, or another process, thought better of it."""
+        wanted = self._library.wanted_space()
+        return wanted is None or wanted.fingerprint != self._fingerprint
 
     def go_on(self) -> bool:
         """Does one piece of work; False when nothing is left to do."""
@@ -74,7 +81,8 @@ class Preparing:
 
     def _lacking(self) -> list[ContentId]:
         """Gives the texts that are not cut for this model, the newest last."""
-        return self._writer.resegment_needed(self._fingerprint)[::-1]
+        needed = self._writer.resegment_needed(self._fingerprint)[::-1]
+        return [content for content in needed if content not in self._unreadable]
 
     def _put(self, ids: Sequence[PassageId], vectors: Vectors) -> None:
         self._writer.put_vectors(ids, vectors, self._fingerprint)
@@ -86,13 +94,11 @@ class Preparing:
         while self._uncut and time.monotonic() < end:
             self._context.check()
             content = self._uncut.pop()
-            try:
-                passages = self._cutter.split(self._library.text_of(content))
-            except LibraryError as error:
-                if error.code != "content-gone":
-                    raise
-                continue  # removed meanwhile
-            self._writer.put_passages(content, passages, self._fingerprint)
+            text = text_there(self._library, content)
+            if text is None:
+                self._unreadable.add(content)  # else it would be lacking for ever
+                continue
+            self._writer.put_passages(content, self._cutter.split(text), self._fingerprint)
         self._writer.commit()
         self._report.progress()
 
@@ -120,6 +126,14 @@ class Preparing:
             self._encoder.close()
 
 
+def say_it_stays(session: Session, reporter: Reporter, error: EncoderError) -> None:
+    """Says that the wanted model cannot be had now; the run is none the worse for it, and the wish stays."""
+    active = session.library.active_space()
+    stays = f" The library stays with {active.name}." if active is not None else ""
+    reporter.tally.notice(f"{error.message}{stays}")
+    reporter.preparing = None
+
+
 def begin_preparing(
     session: Session, writer: Writer, context: JobContext, reporter: Reporter, embedding: Embedding
 ) -> Preparing | None:
@@ -138,9 +152,7 @@ def begin_preparing(
     try:
         encoder = session.open_model(wanted.model)
     except EncoderError as error:
-        stays = f" The library stays with {active.name}." if active is not None else ""
-        reporter.tally.notice(f"{error.message}{stays}")
-        reporter.preparing = None
+        say_it_stays(session, reporter, error)
         return None
     fingerprint = encoder.info.fingerprint
     if active is None or fingerprint == active.fingerprint:

@@ -72,8 +72,7 @@ def run_quotes(session: Session, draft: Path | str, context: JobContext) -> tupl
     if not quotations:
         return ()
     own = _Own(session, draft, text, quotations)
-    space = session.fingerprint()
-    snapshot = session.snapshot()
+    space, snapshot = session.space_and_snapshot()
 
     def step(done: int, total: int) -> None:
         context.check()

@@ -184,8 +184,10 @@ def _honest_notes(session: Session, snapshot: Snapshot, query: Query, by_meaning
         if len(notes) < _FOLDERS_TOLD and _is_empty(snapshot, Filters(folders=(name,))):
             notes.append(f"No document of the library lies in a folder “{display_path(name[:_NAME_SHOWN])}”.")
     active = session.library.active_space()
-    if by_meaning and active is not None and active.fingerprint != session.fingerprint():
+    if active is not None and active.fingerprint != session.fingerprint():
         session.follow_space()  # where another process has switched, the next question is asked of its model
+        if not by_meaning:  # also where that one's space is there no more
+            return notes
         notes.append("The library was last updated with another model; newer documents are found after an update.")
     return notes
 

@@ -163,6 +163,14 @@ class Session:
         """Gives the newest state of the library."""
         return self.library.snapshot(self.fingerprint())
 
+    def space_and_snapshot(self) -> tuple[str, Snapshot]:
+        """Gives the fingerprint of the space that is searched with its newest state.
+
+        Asked for one by one, another model may come into force in between.
+        """
+        space = self.fingerprint()
+        return space, self.library.snapshot(space)
+
     # ------------------------------------------------------------- encoder
 
     def start_encoder(self) -> None:
@@ -226,6 +234,7 @@ class Session:
         with self._lock:
             if self._closed or not change():
                 return False
+            self._followed = ("", "")  # another process may come to the same space once more
             old, self._encoder = self._encoder, encoder
             self._encoder_error, self._encoder_begun = None, True
             before, self._encoder_done = self._encoder_done, threading.Event()
@@ -287,7 +296,10 @@ class Session:
         key = (space.fingerprint, space.name, chosen)
         if self._bound is None or self._bound[0] != key:
             own = "" if space.name == BUNDLED_NAME else space.name
-            self._bound = (key, own if self.fingerprint_of(own) == space.fingerprint else chosen)
+            here = self.fingerprint_of(own)
+            if not here:
+                return chosen  # asked again next time: it may be added by then
+            self._bound = (key, own if here == space.fingerprint else chosen)
         return self._bound[1]
 
     def model_folder(self) -> Path | None:

@@ -8,7 +8,7 @@ from sbert_desktop.app.duplicate_views import SharedPassage
 from sbert_desktop.app.duplicates import passage_pairs
 from sbert_desktop.app.session import Session
 from sbert_desktop.cleanup import FLOOR, DuplicateQuery
-from sbert_desktop.domain import JobContext
+from sbert_desktop.domain import JobContext, Snapshot
 from sbert_desktop.explore.shared_passages import PassageGroup, shared_passages
 
 _SHOWN = 1_000  # groups
@@ -22,8 +22,7 @@ def run_shared_passages(session: Session, query: DuplicateQuery, context: JobCon
 
     ``query.related`` is the cosine from which two passages say the same; ``query.filters`` narrow the documents.
     """
-    snapshot = session.snapshot()
-    pairs = passage_pairs(session, context)
+    snapshot, pairs = passage_pairs(session, context)
     owners = snapshot.contents.copy()
     mask = snapshot.select(query.filters) if query.filters else None
     takes_part = snapshot.alive & (snapshot.lengths >= _FEWEST_WORDS)
@@ -37,7 +36,7 @@ def run_shared_passages(session: Session, query: DuplicateQuery, context: JobCon
     for number, group in enumerate(groups):
         context.check()
         context.progress("Reading passages", min(number, _SHOWN), min(len(groups), _SHOWN))
-        shown = _shown(session, group, owners)
+        shown = _shown(snapshot, group, owners)
         if shown is not None:
             found.append(shown)
         if len(found) >= _SHOWN:
@@ -45,9 +44,8 @@ def run_shared_passages(session: Session, query: DuplicateQuery, context: JobCon
     return tuple(found)
 
 
-def _shown(session: Session, group: PassageGroup, owners: np.ndarray) -> SharedPassage | None:
+def _shown(snapshot: Snapshot, group: PassageGroup, owners: np.ndarray) -> SharedPassage | None:
     """Gives a group with its texts and places; None when fewer than two documents are left of it."""
-    snapshot = session.snapshot()
     rows = [row for row in group.rows if owners[row] >= 0]
     if len({int(owners[row]) for row in rows}) < 2:
         return None

@@ -60,13 +60,14 @@ def adopt(session: Session, model_name: str) -> tuple[SpaceView, ...]:
 
 def come_to(session: Session, model: str) -> None:
     """What :func:`adopt` does for an encoder that was checked; ``model`` as the settings name it."""
+    session.follow_space()  # another process may have switched: what is chosen is chosen instead of that one
     active = session.active_space()
     if active is None:
         _choose(session, model)
         return
     library = session.library
     fingerprint = session.fingerprint_of(model)
-    serves = session.expected_fingerprint() == active.fingerprint
+    serves = active.fingerprint == session.expected_fingerprint()
     if not serves or fingerprint == active.fingerprint:
         if library.wanted_space() is not None:
             library.want_space(None)
@@ -97,6 +98,10 @@ def roll_back(session: Session, fingerprint: str) -> tuple[SpaceView, ...]:
         EncoderError: ``model-missing`` when its model is not installed, or not with the same files; ``model-failed``.
         LibraryError: ``library-readonly``; ``library-busy`` when another program writes for long.
     """
+    wanted = session.library.wanted_space()
+    known = {record.fingerprint for record in session.library.spaces()}
+    if wanted is not None and wanted.fingerprint == fingerprint and fingerprint not in known:
+        return list_spaces(session)  # it is on its way, and was not begun yet
     record = _find(session, fingerprint)
     if record.fingerprint == WORDS_ONLY.fingerprint:
         raise UsageError("space-words-only", "This space has no model.", "Choose a model.")
@@ -158,8 +163,7 @@ def _is_nearly_whole(kept: SpaceRecord, documents: int) -> bool:
 def _choose(session: Session, model: str) -> None:
     """Puts the model in force that the settings are to name: no space stands against it."""
     before = session.model_name()
-    if session.settings.text(ENCODER) != model:
-        session.settings.set(ENCODER, model)
+    _remember(session, model)
     if before != model:
         session.change_encoder()
 
@@ -182,7 +186,7 @@ def _take_over_at_once(session: Session, model: str) -> None:
         encoder.close()
         return
     session.library.want_space(None)
-    session.settings.set(ENCODER, model)
+    _remember(session, model)
 
 
 def _activate(session: Session, record: SpaceRecord, model: str) -> None:
@@ -201,7 +205,18 @@ def _activate(session: Session, record: SpaceRecord, model: str) -> None:
     finally:
         if encoder is not None and not taken:
             encoder.close()
-    session.settings.set(ENCODER, model)
+    _remember(session, model)
+
+
+def _remember(session: Session, model: str) -> None:
+    """Names the model in the settings: a new library begins with it. This one has it in its catalog."""
+    if session.settings.text(ENCODER) == model:
+        return
+    try:
+        session.settings.set(ENCODER, model)
+    except OSError as error:
+        session.notice(f"The settings could not be written ({error.strerror or error}); the next start may not know"
+                       f" that {model or _bundled()} was chosen.")  # fmt: skip
 
 
 def _patience() -> _Patience:

@@ -208,8 +208,8 @@ class Desk:
         Raises:
             Cancelled: Through ``context``.
         """
-        snapshot = session.snapshot()
-        key = f"{session.fingerprint()}:{snapshot.generation}"
+        space, snapshot = session.space_and_snapshot()
+        key = f"{space}:{snapshot.generation}"
         made = self._room
         if made is not None and made.key == key:
             return made

@@ -58,8 +58,11 @@ def wanted(connection: sqlite3.Connection) -> WantedSpace | None:
     row = connection.execute("SELECT value FROM meta WHERE key=?", (_WANTED,)).fetchone()
     if row is None:
         return None
-    said = json.loads(row[0])
-    return WantedSpace(str(said["model"]), str(said["fingerprint"]))
+    try:
+        said = json.loads(row[0])
+        return WantedSpace(str(said["model"]), str(said["fingerprint"]))
+    except (ValueError, LookupError, TypeError):
+        return None  # a wish that cannot be read is none: nothing else hangs on it
 
 
 def want(connection: sqlite3.Connection, space: WantedSpace | None) -> None:
