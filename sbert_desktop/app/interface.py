@@ -339,8 +339,11 @@ class Commands(Protocol):
         ...
 
     # training --------------------------------------------------------------
-    def pairs(self, task: Task, count: int = 20) -> JobId:
-        """Proposes pairs to judge from the person's own index (kind ``pairs``): tuple[PairView, ...]; newest wins."""
+    def pairs(self, task: Task, count: int = 20, *, among: Sequence[int] = ()) -> JobId:
+        """Proposes pairs to judge from the person's own index (kind ``pairs``): tuple[PairView, ...]; newest wins.
+
+        ``among``: passages of these documents (content ids) only.
+        """
         ...
 
     def label(self, pair: PairView, verdict: str) -> JobId:

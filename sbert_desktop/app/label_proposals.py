@@ -97,7 +97,9 @@ def memory_of(session: Session) -> Memory:
         return memory
 
 
-def propose_pairs(session: Session, task: Task, count: int, context: JobContext) -> tuple[PairView, ...]:
+def propose_pairs(
+    session: Session, task: Task, count: int, context: JobContext, among: Sequence[int] = ()
+) -> tuple[PairView, ...]:
     """Gives pairs to judge, in the order in which to ask them; fewer, or none, where there are no more.
 
     No text stands twice in what one call gives, and none of an earlier call in this session or of a judgement as long
@@ -109,6 +111,7 @@ def propose_pairs(session: Session, task: Task, count: int, context: JobContext)
         task: What is to be judged.
         count: Pairs wanted.
         context: Asked between steps.
+        among: Passages of these documents (content ids) only; none: of all.
 
     Raises:
         Cancelled: Through ``context``.
@@ -120,8 +123,8 @@ def propose_pairs(session: Session, task: Task, count: int, context: JobContext)
     if task is Task.ANSWERS:
         from sbert_desktop.app.label_questions import propose_answers
 
-        return propose_answers(session, count, context)
-    return _Proposing(session, context).pairs(count)
+        return propose_answers(session, count, context, among)
+    return _Proposing(session, context, among).pairs(count)
 
 
 def text_hash(text: str) -> int:
@@ -145,8 +148,9 @@ class _Chosen:
 class _Proposing:
     """One call: draws, compares, chooses, reads."""
 
-    def __init__(self, session: Session, context: JobContext) -> None:
+    def __init__(self, session: Session, context: JobContext, among: Sequence[int] = ()) -> None:
         self._session, self._context = session, context
+        self._among = np.unique(np.asarray(among, np.int64))
         self._memory = memory_of(session)
         self._snapshot = session.snapshot()
         self._rng = np.random.default_rng((20_260_101, self._memory.calls))
@@ -163,7 +167,7 @@ class _Proposing:
 
     def pairs(self, count: int) -> tuple[PairView, ...]:
         """Gives them."""
-        drawn = draw(self._snapshot, self._rng, self._clusters_of)
+        drawn = draw(self._snapshot, self._rng, self._clusters_of, self._among)
         if drawn is None:
             return ()
         self._context.check()
@@ -445,6 +449,7 @@ class Drawn:
     contents: Integers
     clusters: Integers | None
     chance: float
+    among: Integers
 
     def candidates(self, threshold: float, rng: np.random.Generator, snapshot: Snapshot) -> _Candidates:
         """Gives pairs of each anchor: the nearest, those near the threshold, and some by lot."""
@@ -493,11 +498,16 @@ class Drawn:
                 found += [
                     (place, int(self.rows[at]), int(row), float(cosine))
                     for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
-                    if alive[row] and contents[row] != self.contents[at]
+                    if alive[row] and contents[row] != self.contents[at] and self._wanted(int(contents[row]))
                 ]
         table = np.array(found, np.float64).reshape(-1, 4)
         whole = table[:, :3].astype(np.int64)
         return whole[:, 0], whole[:, 1], whole[:, 2], table[:, 3].astype(np.float32)
+
+
+    def _wanted(self, content: int) -> bool:
+        at = int(np.searchsorted(self.among, content))
+        return not len(self.among) or (at < len(self.among) and int(self.among[at]) == content)
 
 
 def marks_of(vectors: Vectors) -> Marks:
@@ -510,16 +520,21 @@ def marks_of(vectors: Vectors) -> Marks:
 
 
 def draw(
-    snapshot: Snapshot, rng: np.random.Generator, clusters_of: Callable[[Integers], Integers | None] | None = None
-) -> Drawn | None:
+    snapshot: Snapshot, rng: np.random.Generator, clusters_of: Callable[[Integers], Integers | None] | None = None,
+    among: Integers | None = None,
+) -> Drawn | None:  # fmt: skip
     """Draws rows and compares some with all of them; None where there are no two documents to compare.
 
     Args:
         snapshot: A state of the library.
         rng: Says which.
         clusters_of: Gives the cluster of each content, None where none are known.
+        among: Of these contents (rising) only; none: of all.
     """
+    among = np.zeros(0, np.int64) if among is None else among
     alive = np.asarray(snapshot.alive)
+    if len(among):
+        alive = alive & np.isin(np.asarray(snapshot.contents), among)
     usable = alive & (np.asarray(snapshot.lengths) >= _FEWEST_WORDS)
     if int(usable.sum()) < min(50, int(alive.sum())):
         usable = alive
@@ -540,7 +555,8 @@ def draw(
     if not len(other):
         return None
     chance = float(np.clip(other.mean(), 0.0, 0.95))
-    return Drawn(rows, anchors, cosines, vectors, contents, None if labels is None else labels[anchors], chance)
+    return Drawn(rows, anchors, cosines, vectors, contents, None if labels is None else labels[anchors], chance,
+                 among)
 
 
 def _anchors(labels: Integers | None, contents: Integers, rng: np.random.Generator) -> Integers:

@@ -20,7 +20,7 @@ from sbert_desktop.app.collecting import unpack_query
 from sbert_desktop.app.label_proposals import Memory, memory_of, sides_of, text_hash
 from sbert_desktop.app.searching import find
 from sbert_desktop.app.training_views import PairView, Task, TextSide
-from sbert_desktop.domain import PassageRecord, Query, Snapshot
+from sbert_desktop.domain import Filters, PassageRecord, Query, Snapshot
 from sbert_desktop.errors import SbertDesktopError
 from sbert_desktop.library import JudgementRecord
 from sbert_desktop.training import proposing
@@ -56,7 +56,9 @@ class _Candidate:
     record: PassageRecord
 
 
-def propose_answers(session: Session, count: int, context: JobContext) -> tuple[PairView, ...]:
+def propose_answers(
+    session: Session, count: int, context: JobContext, among: Sequence[int] = ()
+) -> tuple[PairView, ...]:
     """Gives questions with passages to judge; see :func:`sbert_desktop.app.label_proposals.propose_pairs`.
 
     Raises:
@@ -70,6 +72,9 @@ def propose_answers(session: Session, count: int, context: JobContext) -> tuple[
         return ()
     records = session.library.judgements(judging.KIND)
     questions = _questions(session, snapshot, records, rng)
+    if among:
+        only = Filters(contents=tuple(among))
+        questions = [replace(one, query=replace(one.query, filters=only)) for one in questions]
     found = _searched(session, questions, count, context)
     if not found:
         return ()

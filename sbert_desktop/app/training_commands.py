@@ -26,13 +26,14 @@ class TrainingCommands:
 
     # labelling -------------------------------------------------------------
 
-    def pairs(self, task: Task, count: int = 20) -> JobId:
+    def pairs(self, task: Task, count: int = 20, *, among: Sequence[int] = ()) -> JobId:
         """Proposes pairs to judge."""
+        chosen = tuple(among)
 
         def work(context: JobContext) -> object:
             from sbert_desktop.app.labelling import propose_pairs
 
-            return propose_pairs(self._session, task, count, context)
+            return propose_pairs(self._session, task, count, context, chosen)
 
         return self._jobs.submit("study", "pairs", work, key="pairs")
 

@@ -132,6 +132,15 @@ def test_questions_are_the_persons_own_and_titles_only_where_there_are_none(note
     assert not said & {(pair.left.text, text_hash(pair.right.text)) for pair in more}
 
 
+@pytest.mark.parametrize("task", [Task.SAME, Task.ANSWERS])
+def test_pairs_come_from_the_chosen_documents_only(notes, task):
+    chosen = sorted(set(np.asarray(notes.snapshot().contents).tolist()))[:5]
+    sides = [side for pair in propose_pairs(notes, task, 8, CONTEXT, chosen) for side in (pair.left, pair.right)]
+    contents = {side.content for side in sides if side.sha256}
+    assert contents
+    assert contents <= set(chosen)
+
+
 def test_pairs_are_drawn_evenly_over_clusters(notes):
     snapshot = notes.snapshot()
     rare = snapshot.contents.max()

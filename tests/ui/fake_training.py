@@ -206,8 +206,8 @@ class FakeTraining:
         self.label_rows[task] = [label_row(at, task) for at in reversed(range(number))]
         self._next_pair = max(self._next_pair, number)
 
-    def pairs(self, task: Task, count: int = 20) -> JobId:
-        self.calls.append(("pairs", task, count))
+    def pairs(self, task: Task, count: int = 20, *, among: Sequence[int] = ()) -> JobId:
+        self.calls.append(("pairs", task, count, *([tuple(among)] if among else [])))
         given = count if self.pairs_left is None else min(count, self.pairs_left)
         if self.pairs_left is not None:
             self.pairs_left -= given

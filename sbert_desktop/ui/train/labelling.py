@@ -75,6 +75,7 @@ class LabellingStep(LabellingView):
         self.no.clicked.connect(lambda: self._judge_key(self.no))
         for button in self.grades:
             button.clicked.connect(partial(self._judge_grade, button))
+        self.among.cleared.connect(lambda: self.judge_among((), ""))
         self.skip.clicked.connect(self.skip_pair)
         self.undo.clicked.connect(self.take_back_last)
         self.more.toggled.connect(self._show_context)
@@ -138,6 +139,14 @@ class LabellingStep(LabellingView):
         self.focus_first()
         announce(self, TASKS[task].question)
 
+    def judge_among(self, contents: tuple[int, ...], label: str) -> None:
+        """Proposes pairs of these documents only, until the chip that says so is cleared."""
+        self.among.set_value(label)
+        self.among.setVisible(bool(contents))
+        for feed in self.feeds.values():
+            feed.set_among(contents)
+        self._begin()
+
     def set_graded(self, graded: bool) -> None:
         """Judges by grades, or by same and different."""
         self.graded.setChecked(graded)
@@ -170,6 +179,10 @@ class LabellingStep(LabellingView):
             self._begin()
 
     def _on_feed(self, feed: PairFeed) -> None:
+        if feed.among and feed.exhausted and feed.current() is None:
+            self.desk.toast("There are no more pairs among these documents; now they come from all.")
+            self.judge_among((), "")
+            return
         if feed.task is self.task:
             self._show_pair()
 

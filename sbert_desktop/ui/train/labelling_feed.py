@@ -32,6 +32,17 @@ class PairFeed(QObject):
         self.asking = False
         self.exhausted = False
         self.failure: Failure | None = None
+        self.among: tuple[int, ...] = ()
+
+    def set_among(self, contents: tuple[int, ...]) -> None:
+        """Proposes only from these documents from the next :meth:`fill` on; none: from all. What waits is put aside."""
+        if contents == self.among:
+            return
+        self.stop()
+        self.among = contents
+        self._seen.difference_update(pair.id for pair in self._waiting)
+        self._waiting.clear()
+        self.failure, self.exhausted = None, False
 
     def current(self) -> PairView | None:
         """Gives the pair to be judged now."""
@@ -62,7 +73,8 @@ class PairFeed(QObject):
         if self.asking or self.exhausted or self.failure is not None or len(self._waiting) >= AHEAD:
             return
         self.asking = True
-        self._latest.watch(self._desk.commands.pairs(self.task, BATCH), on_finished=self._on_finished)
+        self._latest.watch(self._desk.commands.pairs(self.task, BATCH, among=self.among),
+                           on_finished=self._on_finished)
 
     def again(self) -> None:
         """Tries anew after a failure, or after documents came."""

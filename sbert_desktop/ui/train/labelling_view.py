@@ -15,7 +15,7 @@ from sbert_desktop.ui.train.labelling_keys import GradeButton, HintButton, KeyBu
 from sbert_desktop.ui.train.labelling_side import JudgedSide
 from sbert_desktop.ui.train.labelling_states import PairStates
 from sbert_desktop.ui.train.words import GRADE_WORDS, GRADES, GRADES_BRIEF, TASKS
-from sbert_desktop.ui.widgets import FlowLayout, Label, Notice, Segmented, Tag, name
+from sbert_desktop.ui.widgets import Chip, FlowLayout, Label, Notice, Segmented, Tag, name
 
 WHY: Final = {"unsure": ("The model is unsure here", "Model unsure", "accent", "info"),
               "sure-same": ("The model is sure here", "Model sure", "neutral", ""),
@@ -54,6 +54,9 @@ class LabellingView(QWidget):
         self._build_head(column)
         self.notice = Notice("train_notice")
         column.addWidget(self.notice)
+        self.among = Chip("Only", object_name="train_among")
+        column.addWidget(self.among)
+        self.among.hide()
         cards = QHBoxLayout()
         cards.setSpacing(16)
         self.left = PassageCard("train_left", "First passage")

@@ -98,6 +98,8 @@ class TrainPage(Page):
         checking.trainWanted.connect(self.train)
         running.back.connect(lambda: self.show_step("check"))
         running.finished.connect(self._on_trained)
+        running.wanted.connect(self._compare)
+        running.broke.connect(self._on_broke)
         running.runningChanged.connect(lambda _: self._show_steps())
         comparing.back.connect(lambda: self.show_step("train"))
         comparing.adopted.connect(self._on_adopted)
@@ -136,6 +138,11 @@ class TrainPage(Page):
         if isinstance(plan, dict):
             self.checking.restore_state(plan)
 
+    def take_among(self, contents: tuple[int, ...], label: str) -> None:
+        """Judges pairs of these documents only."""
+        self.show_step("judge")
+        self.labelling.judge_among(contents, label)
+
     # ---- steps
 
     def step(self) -> str:
@@ -162,7 +169,7 @@ class TrainPage(Page):
         view = self.labelling.view()
         if (view is None or not view.rows) and not self.imported:
             blocked["check"] = "Judge or import some pairs first"
-        if not self.running.running() and not self._runs and self._step != "train":
+        if not (self.running.running() or self.running.tells_failure() or self._runs or self._step == "train"):
             blocked["train"] = "Nothing was trained yet"
         if self._comparison is None:
             blocked["compare"] = "There is nothing to compare yet"
@@ -252,22 +259,41 @@ class TrainPage(Page):
         self._show_steps()
 
     def _on_trained(self, comparison: ComparisonView) -> None:
+        if self._step == "train":
+            self._compare(comparison)
+            if self.isVisible():
+                return
+        elif self._step != "compare":  # what is being read is not put aside for it
+            self._take(comparison)
+        self.desk.toast(f"{comparison.name} is trained.", action="Compare", run=lambda: self._show(comparison))
+        self._show_steps()
+
+    def _on_broke(self, why: str) -> None:
+        self._show_steps()
+        if self._step != "train" or not self.isVisible():
+            self.desk.toast(f"The training failed. {why}", action="Show", run=self._show_training)
+
+    def _show_training(self) -> None:
+        self.desk.show_page(self.key)
+        self.show_step("train")
+
+    def _take(self, comparison: ComparisonView) -> None:
         self._comparison = comparison
         self._adopted = False
         self.comparing.show_comparison(comparison)
-        if self._step == "train":
-            self.show_step("compare")
-        if not self.isVisible():
-            self.desk.toast(f"{comparison.name} is trained.", action="Compare", run=self._show_comparison)
+
+    def _compare(self, comparison: ComparisonView) -> None:
+        self._take(comparison)
+        self.show_step("compare")
         self._show_steps()
+
+    def _show(self, comparison: ComparisonView) -> None:
+        self.desk.show_page(self.key)
+        self._compare(comparison)
 
     def can_compare(self) -> bool:
         """True when a comparison can be gone to."""
         return self._comparison is not None and self._step != "compare"
-
-    def _show_comparison(self) -> None:
-        self.desk.show_page(self.key)
-        self.show_step("compare")
 
     def _on_adopted(self) -> None:
         self._adopted = True

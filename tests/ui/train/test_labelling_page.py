@@ -290,3 +290,22 @@ def test_both_passages_begin_on_one_line_and_all_fits_into_a_small_window(make_w
         press(K.Key_C)
         assert step.left.body.height() >= before
         assert step.left.body.passage_top() == step.right.body.passage_top()
+
+
+def test_pairs_of_chosen_documents_are_judged_until_the_chip_is_cleared_or_they_run_out(make_window, qtbot) -> None:
+    window, page = judging(make_window, qtbot)
+    window.desk.go_with("train", (3, 4), "2 documents of Soil")
+    qtbot.waitUntil(lambda: page.labelling.feeds[Task.SAME].current() is not None)
+    assert calls(window, "pairs")[-1][-1] == (3, 4)
+    assert page.labelling.among.isVisible()
+    assert page.labelling.among.value() == "2 documents of Soil"
+    page.labelling.among.cleared.emit()
+    assert not page.labelling.among.isVisible()
+    qtbot.waitUntil(lambda: page.labelling.feeds[Task.SAME].current() is not None)
+    assert calls(window, "pairs")[-1] == calls(window, "pairs")[0]
+    program = fake(window)
+    program.pairs_left = 0
+    window.desk.go_with("train", (5,), "1 document")
+    qtbot.waitUntil(lambda: calls(window, "pairs")[-2][-1] == (5,))
+    assert calls(window, "pairs")[-1] == calls(window, "pairs")[0], "it went on with all"
+    assert not page.labelling.among.isVisible()
