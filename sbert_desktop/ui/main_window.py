@@ -290,6 +290,9 @@ class MainWindow(QWidget):
 
     def _on_page_chosen(self, key: str) -> None:
         self._go(key)
+        # whoever points goes on in the page, whose keys would be lost on the rail; whoever came by keys walks on there
+        if not self.rail.item(key).shows_focus() and key in self._pages:
+            self._pages[key].focus_first()
 
     def _set_title(self) -> None:
         title = next((spec.title for spec in self._specs if spec.key == self._current), "")

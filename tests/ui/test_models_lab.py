@@ -88,7 +88,7 @@ def test_kept_vectors_are_used_again_at_once_and_removed_only_when_undo_is_over(
     window, page = opened()
     rows = page.detail.spaces.rows
     assert [(row.label.full_text(), row.tag.text()) for row in rows] == [
-        (OWN, "In use"), (OTHER, "Kept"), ("gone-1", "Begun, 8 %")]  # fmt: skip
+        (OWN, "In use"), (OTHER, "Kept"), ("gone-1", "Unfinished, 8 %")]  # fmt: skip
     assert rows[0].use is None
     assert rows[0].remove is None
     assert rows[2].use.label() == "Prepare further"

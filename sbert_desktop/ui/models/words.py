@@ -139,7 +139,7 @@ def space_state(space: SpaceView) -> tuple[str, str]:
         return f"Preparing {percent(space)} %", "accent"
     if space.state == "words only":
         return "Words only", "neutral"
-    return ("Kept" if is_whole(space) else f"Begun, {percent(space)} %"), "neutral"
+    return ("Kept" if space.passages >= space.of else f"Unfinished, {percent(space)} %"), "neutral"
 
 
 def is_whole(space: SpaceView) -> bool:

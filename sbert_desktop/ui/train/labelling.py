@@ -24,6 +24,7 @@ from sbert_desktop.ui.train.labelling_keys import GradeButton, KeyButton
 from sbert_desktop.ui.train.labelling_states import state_of
 from sbert_desktop.ui.train.labelling_view import LabellingView
 from sbert_desktop.ui.train.words import (
+    FROM_A_TITLE,
     GRADES,
     TASKS,
     pair_aloud,
@@ -222,6 +223,8 @@ class LabellingStep(LabellingView):
         self.more.setChecked(False)
         alike = max(len(pair.left.text), len(pair.right.text)) if pair.left.path is not None else 0
         self.left.show_side(pair.left, alike)
+        if pair.why == "title":  # nobody searched for it
+            self.left.place.set_full_text(FROM_A_TITLE)
         self.right.show_side(pair.right, alike)
         self._show_number()
         self._show_why()

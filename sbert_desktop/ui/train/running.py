@@ -7,7 +7,16 @@ from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sbert_desktop.app.training_views import ComparisonView, Plan, RunView, TrainingView
 from sbert_desktop.domain import Finished, JobId, Outcome, Progress, Started
@@ -80,7 +89,7 @@ class LivePart(QWidget):
         self.bar = ProgressBar(thickness=6, object_name="train_progress", accessible="Progress of the training")
         self.bar.set_fraction(None)
         self.steps = Label("", tone="muted", wrap=True, object_name="train_steps")
-        self.notice = Label("", tone="warn", wrap=True, object_name="train_notice")
+        self.notice = Label("", tone="warn", wrap=True, object_name="train_live_notice")
         self.notice.hide()
         column.addWidget(self.bar)
         column.addWidget(self.steps)
@@ -191,13 +200,14 @@ class LivePart(QWidget):
 class RunningStep(QWidget):
     """Trains a plan and shows how it goes.
 
-    ``back``: the person wants to go to the step before. ``finished(ComparisonView)``: a training ended, or the person
-    opened the comparison of an older one: the page goes to the comparison. ``runningChanged(bool)``: a training began
-    or ended.
+    ``back``: the person wants to go to the step before. ``finished(ComparisonView)``: a training ended. ``runningChanged(bool)``: a training began
+    or ended. ``broke(str)``: it failed, and why; ``wanted(ComparisonView)``: the person asks for an older comparison.
     """
 
     back = Signal()
     finished = Signal(object)
+    wanted = Signal(object)
+    broke = Signal(str)
     runningChanged = Signal(bool)
 
     def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
@@ -239,6 +249,7 @@ class RunningStep(QWidget):
 
     def _connect(self) -> None:
         self.empty.clicked.connect(self.back)
+        self.failed.close_button.clicked.connect(self._on_put_away)
         self.live.pauseWanted.connect(self.desk.commands.pause_training)
         self.live.continueWanted.connect(self.desk.commands.continue_training)
         self.live.cancelWanted.connect(self.cancel)
@@ -267,6 +278,10 @@ class RunningStep(QWidget):
         """True while a training goes on."""
         return self._job is not None
 
+    def tells_failure(self) -> bool:
+        """True while it says why the last training failed."""
+        return not self.failed.isHidden()
+
     def activate(self) -> None:
         """Called each time the step comes to the front."""
         self.deeds.refresh()
@@ -279,6 +294,8 @@ class RunningStep(QWidget):
             target: QWidget | None = self.live.pause
         elif not self.offer.isHidden():
             target = self.offer.resume
+        elif not self.failed.isHidden() and not self.failed.button.isHidden():
+            target = self.failed.button
         elif rows:
             target = rows[0].compare if not rows[0].compare.isHidden() else rows[0].discard
         else:
@@ -325,7 +342,7 @@ class RunningStep(QWidget):
 
     def _on_compare(self, run: object) -> None:
         if isinstance(run, RunView) and run.comparison is not None:
-            self.finished.emit(run.comparison)
+            self.wanted.emit(run.comparison)
 
     def _on_adopt(self, run: object) -> None:
         if isinstance(run, RunView) and run.comparison is not None:
@@ -368,10 +385,23 @@ class RunningStep(QWidget):
         if finished.outcome is Outcome.DONE and isinstance(finished.result, ComparisonView):
             self.finished.emit(finished.result)
         elif finished.outcome is Outcome.FAILED and finished.failure is not None:
-            self.failed.show_text(failure_text(finished.failure))
+            self.failed.show_text(failure_text(finished.failure), action="Back to the check", run=self._on_back)
+            self._show_state()
+            self.broke.emit(finished.failure.message)
         else:
             self.desk.toast("The training was stopped. What was learned is kept.")
         if self.isVisible():
+            self.focus_first()
+
+    def _on_back(self) -> None:
+        self._on_put_away()
+        self.back.emit()
+
+    def _on_put_away(self) -> None:
+        had_focus = self.isAncestorOf(QApplication.focusWidget() or self.desk.inspector)
+        self.failed.hide()
+        self._show_state()
+        if had_focus or QApplication.focusWidget() is None:  # the button that was pressed went with the notice
             self.focus_first()
 
     def _show_state(self) -> None:

@@ -110,6 +110,9 @@ def done_of(view: LabelsView) -> int:
     return view.total if view.task is Task.SAME else max(view.enough, len({row.left for row in view.rows}))
 
 
+FROM_A_TITLE: Final = "The title of a document, as you have not searched yet"
+
+
 def side_title(side: TextSide) -> str:
     """Gives the name of the document that a passage stands in."""
     if side.path is None:

@@ -107,6 +107,28 @@ def test_a_training_that_fails_says_why_and_stays_to_be_gone_on_with(host, step,
     qtbot.waitUntil(lambda: step.offer.run() is not None)
 
 
+def test_a_training_that_never_began_leaves_a_way_back(host, step, qtbot) -> None:
+    program = host.program
+    step.start(Plan(name="Home 2"))
+    told: list[str] = []
+    step.broke.connect(told.append)
+    for leave in (step.failed.button.click, step.failed.close_button.click):
+        program.say([Finished(program.held_training, Outcome.FAILED, None, Failure("no-pairs", "Too few pairs.", ""))])
+        qtbot.waitUntil(lambda: not step.running())
+        program.runs = ()
+        step.deeds.refresh()
+        qtbot.waitUntil(lambda: step.offer.isHidden() and not step.runs.rows)
+        assert step.stack.currentWidget() is step.area
+        step.focus_first()
+        assert host.window.focusWidget() is step.failed.button
+        assert step.failed.button.label() == "Back to the check"
+        leave()
+        assert step.stack.currentWidget() is step.empty
+        assert host.window.focusWidget() is step.empty.button
+        step.start(Plan(name="Home 2"))
+    assert told == ["Too few pairs."] * 2
+
+
 def test_earlier_trainings_offer_what_can_be_done_with_each(host, step, qtbot) -> None:
     program = host.program
     weak = comparison(run="weak", recommended=False, refusal="It is not better.", low=-0.05, high=0.08)
@@ -132,7 +154,7 @@ def test_earlier_trainings_offer_what_can_be_done_with_each(host, step, qtbot) -
     assert "6 to 20 better" in step.runs.rows[0].accessibleName()
     assert "Not clearly better: 5 worse to 8 better" in step.runs.rows[1].accessibleName()
     assert step.stack.currentWidget() is step.area
-    with qtbot.waitSignal(step.finished) as caught:
+    with qtbot.waitSignal(step.wanted) as caught:
         step.runs.rows[2].compare.click()
     assert caught.args[0].run == "old"
     step.runs.rows[0].adopt.click()
