@@ -138,6 +138,11 @@ class TrainPage(Page):
         if isinstance(plan, dict):
             self.checking.restore_state(plan)
 
+    def take_among(self, contents: tuple[int, ...], label: str) -> None:
+        """Judges pairs of these documents only."""
+        self.show_step("judge")
+        self.labelling.judge_among(contents, label)
+
     # ---- steps
 
     def step(self) -> str:

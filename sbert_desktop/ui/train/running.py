@@ -200,8 +200,9 @@ class LivePart(QWidget):
 class RunningStep(QWidget):
     """Trains a plan and shows how it goes.
 
-    ``back``: the person wants to go to the step before. ``finished(ComparisonView)``: a training ended. ``runningChanged(bool)``: a training began
-    or ended. ``broke(str)``: it failed, and why; ``wanted(ComparisonView)``: the person asks for an older comparison.
+    ``back``: the person wants to go to the step before. ``finished(ComparisonView)``: a training ended;
+    ``broke(str)``: it failed, and why. ``wanted(ComparisonView)``: the person asks for an older comparison.
+    ``runningChanged(bool)``: a training began or ended.
     """
 
     back = Signal()
