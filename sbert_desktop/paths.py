@@ -6,7 +6,9 @@ default library together (tests and portable installations use it).
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from pathlib import Path
 
 APP = "sbert-desktop"
@@ -72,3 +74,20 @@ def resource(*parts: str) -> Path:
         if found.exists():
             return found
     return roots[-1].joinpath(*parts)
+
+
+def ordinary_size(path: Path) -> int:
+    """Gives the bytes of an ordinary file; what else has a name (a pipe, a device) may never end, or never begin.
+
+    Raises:
+        OSError: It is none, or is not there; ``strerror`` says so.
+    """
+    try:
+        found = path.stat()
+    except ValueError:  # a zero byte in the name
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path)) from None
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "It is no ordinary file", str(path))
+    return found.st_size

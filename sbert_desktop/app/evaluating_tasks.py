@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sbert_desktop.app import judged_tables as tables
 from sbert_desktop.domain import Encoder, JobContext, Vectors, display_path
 from sbert_desktop.errors import UsageError
+from sbert_desktop.paths import ordinary_size
 
 if TYPE_CHECKING:
     from sbert_desktop.app.session import Session
@@ -172,6 +173,7 @@ def read_candidates(file: Path) -> CandidateLists:
 def _read_lines(file: Path, found: dict[str, dict[str, bool]]) -> None:
     line = 0
     try:
+        ordinary_size(file)
         with open(file, encoding="utf-8-sig") as stream:
             for text in stream:
                 line += 1

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sbert_desktop.domain import display_path
 from sbert_desktop.errors import UsageError
+from sbert_desktop.paths import ordinary_size
 
 Names = Sequence[str]
 """What a column may be called, the name to be told first."""
@@ -61,6 +62,7 @@ def read_columns(file: Path, columns: Sequence[Names]) -> list[list[str]]:
 
 def _read(file: Path, *, head_only: bool = False) -> tuple[tuple[str, ...], list[dict[str, str | None]]]:
     try:
+        ordinary_size(file)
         with open(file, encoding="utf-8-sig", newline="") as stream:
             reader = csv.DictReader(stream)
             names = tuple(name for name in (reader.fieldnames or ()) if name)

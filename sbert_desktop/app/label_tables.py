@@ -143,8 +143,8 @@ def export_labels(session: Session, task: Task, target: Path) -> Path:
     return target
 
 
-def read_taken(path: Path, kind: LabelKind | None = None) -> LabelSet:
-    """Gives the labels of a table that was taken in, or of any other.
+def read_taken(path: Path, kind: LabelKind | None = None) -> tables.Imported:
+    """Gives the labels of a table that was taken in, or of any other, and which rows were left out.
 
     Args:
         path: The file.
@@ -154,7 +154,7 @@ def read_taken(path: Path, kind: LabelKind | None = None) -> LabelSet:
         TrainingError: ``no-table``, ``unknown-columns``, ``unknown-labels`` or ``no-labels``.
     """
     known = _described(path)
-    return tables.read_labels(path, LabelKind(known.kind) if known is not None else kind).labels
+    return tables.read_labels(path, LabelKind(known.kind) if known is not None else kind)
 
 
 def kind_named(name: str) -> LabelKind | None:

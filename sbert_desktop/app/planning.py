@@ -25,6 +25,7 @@ from sbert_desktop.training.splitting import Split
 if TYPE_CHECKING:
     from sbert_desktop.app.session import Session
     from sbert_desktop.domain import JobContext
+    from sbert_desktop.training.tables import Imported
 
 __all__ = ["Gathered", "check_labels", "gather"]
 
@@ -47,6 +48,9 @@ _MOST_READ, _AT_LEAST = 1_150, 60
 _OPENED = frozenset(("contradictions", "chain-contradictions", "same-text-apart"))
 """Findings of which the person opens the labels, one by one."""
 _LINES = 6
+_LEFT_OUT = "rows-left-out"
+_MANY_LEFT_OUT = 0.1
+"""Share of a table's rows from which it is a warning that they are no labels: likely its columns are mistaken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,9 @@ class Gathered:
         """
         if not self.may_train or self.objective is None or self.hyper is None:
             worst = self.findings[0] if self.findings else _nothing(self.plan)
-            raise TrainingError("cannot-train", worst.sentence, worst.advice)
+            hints = [_finding_view(worst, self).hint]  # with the lines of a table: here nobody can open them
+            hints += [one.sentence for one in self.findings if one.code == _LEFT_OUT]
+            raise TrainingError("cannot-train", worst.sentence, " ".join(hints))
         return self.objective, self.hyper
 
 
@@ -123,7 +129,8 @@ def gather(session: Session | None, plan: Plan, context: JobContext | None = Non
         UsageError: ``unknown-objective``, ``objective-does-not-fit``, ``bad-hyper-parameter``, ``bad-label-kind``.
         Cancelled: Through ``context``.
     """
-    found = _found(session, plan, context)
+    more: list[Finding] = []
+    found = _found(session, plan, context, more)
     chosen = objective(plan.objective) if plan.objective != "auto" else None
     wanted = () if chosen is None else chosen.kinds
     kind = label_records.main_kind(found, wanted)
@@ -134,7 +141,6 @@ def gather(session: Session | None, plan: Plan, context: JobContext | None = Non
     before = _before(found, kind)
     rest = {one: named for one, named in found.items() if one is not LabelKind.NLI or kind is LabelKind.NLI}
     named, lost = label_records.as_kind(rest, kind)
-    more: list[Finding] = []
     if lost:
         more.append(_told("other-labels", f"{lost:,} labels of another kind are not used.",
                           f"This trains on {kind.unit}; train on the others by themselves."))  # fmt: skip
@@ -154,8 +160,10 @@ def check_labels(session: Session | None, plan: Plan, context: JobContext | None
 # ---------------------------------------------------------------- bringing together
 
 
-def _found(session: Session | None, plan: Plan, context: JobContext | None) -> dict[LabelKind, Named]:
-    """Gives all labels by kind: the judgements of the task, and the tables."""
+def _found(
+    session: Session | None, plan: Plan, context: JobContext | None, more: list[Finding]
+) -> dict[LabelKind, Named]:
+    """Gives all labels by kind: the judgements of the task, and the tables; adds which rows of these are left out."""
     from sbert_desktop.app.label_tables import kind_named, read_taken
 
     sets: dict[LabelKind, list[Named]] = {}
@@ -166,9 +174,21 @@ def _found(session: Session | None, plan: Plan, context: JobContext | None) -> d
             sets.setdefault(kind, []).append(named)
     for path in plan.labels:
         _tell(context, "Reading tables")
-        labels = read_taken(path, kind_named(plan.labels_kind))
+        read = read_taken(path, kind_named(plan.labels_kind))
+        labels = read.labels
+        if read.bad_count:
+            more.append(_left_out(read))
         sets.setdefault(labels.kind, []).append(Named(labels, ("",) * len(labels)))
     return {kind: label_records.joined(found, kind) for kind, found in sets.items()}
+
+
+def _left_out(read: Imported) -> Finding:
+    """Says how many rows of a table are no labels, and why the first is none."""
+    count, total, first = read.bad_count, read.bad_count + len(read.labels), read.bad[0]
+    verb = "is" if count == 1 else "are"
+    said = f"{count:,} of {total:,} rows of {read.table.name} {verb} left out; line {first.line}: {first.reason}."
+    severity = Severity.WARNS if count > _MANY_LEFT_OUT * total else Severity.TELLS
+    return Finding(_LEFT_OUT, severity, said, "Correct the table, or go on without them.")
 
 
 def _before(found: Mapping[LabelKind, Named], kind: LabelKind) -> tuple[LabelSet, ...]:

@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import sys
 import time
@@ -46,6 +45,7 @@ from sbert_desktop.app.training_views import (
 from sbert_desktop.errors import TrainingError
 from sbert_desktop.training.labels import Example, LabelKind, LabelSet
 from sbert_desktop.training.objectives import HyperParameters
+from sbert_desktop.training.saving import file_stem
 from sbert_desktop.training.splitting import Apart, Split
 
 PLAN, MATERIAL, RESULT, STATE, LOCK = "plan.json", "material.json", "result.json", "state.json", "lock"
@@ -92,7 +92,7 @@ def new_run(session: Session, plan: Plan) -> Path:
         TrainingError: ``disk-full``.
     """
     made = time.time()
-    stem = re.sub(r"[^\w.-]+", "-", plan.name).strip(".-").lower()[:60] or "model"
+    stem = file_stem(plan.name.lower(), 60)
     name = f"{stem}-{time.strftime('%Y-%m-%d-%H%M', time.localtime(made))}"
     place = runs_folder(session)
     try:

@@ -90,8 +90,8 @@ def _few(labels: LabelSet, split: Split | None) -> Iterator[Finding]:
     share = len(split.held_out) / max(1, len(labels)) if split is not None and split.held_out else 0.25
     enough = count_enough(labels.kind, count, share=share, sizes=() if split is None else split.sizes(split.held_out))
     if len(labels) < FEWEST:
-        yield Finding("too-few", Severity.STOPS, f"There are only {len(labels)} {labels.unit}, too few to learn from.",
-                      f"Label about {enough.needed:,}.")  # fmt: skip
+        said = f"There are only {len(labels)} {labels.unit}" if len(labels) != 1 else "There is only one label"
+        yield Finding("too-few", Severity.STOPS, f"{said}, too few to learn from.", f"Label about {enough.needed:,}.")
     elif not enough.enough:
         yield Finding("few", Severity.WARNS, enough.sentence, f"About {enough.needed:,} would tell more.")
 

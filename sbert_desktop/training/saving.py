@@ -83,9 +83,15 @@ def save_model(
             shutil.rmtree(scratch, ignore_errors=True)
 
 
+def file_stem(name: str, most: int = 90) -> str:
+    """Gives a name as file systems take it: no blanks or signs, and no more bytes of UTF-8 than ``most``."""
+    plain = re.sub(r"[^\w.-]+", "-", name).strip(".-")
+    return plain.encode("utf-8")[:most].decode("utf-8", "ignore").strip(".-") or "model"
+
+
 def next_name(store: Path, name: str) -> str:
     """Gives the name of the next version: ``home`` and ``home-2`` become ``home-3`` where ``home-2`` is the last."""
-    stem = re.sub(r"[^\w.-]+", "-", name).strip(".-")[:90] or "model"
+    stem = file_stem(name)
     taken = {entry.name.casefold() for entry in store.iterdir()} if store.is_dir() else set()
     numbered = re.fullmatch(r"(.+)-\d{1,4}", stem)
     if numbered is not None and f"{numbered[1]}-1".casefold() in taken:

@@ -19,6 +19,7 @@ from typing import Literal
 
 from sbert_desktop.domain import display_path
 from sbert_desktop.errors import TrainingError
+from sbert_desktop.paths import ordinary_size
 from sbert_desktop.training.labels import GRADE_TOP, NLI_NAMES, Example, LabelKind, LabelSet, value_word
 
 ROLES: dict[LabelKind, tuple[str, ...]] = {
@@ -186,11 +187,11 @@ def _decode(path: Path, encoding: str | None) -> tuple[str, str]:
     """Gives the text of a file and the encoding it was read with."""
     shown = display_path(path)
     try:
-        if path.stat().st_size > MOST_BYTES:
+        if ordinary_size(path) > MOST_BYTES:
             raise TrainingError("no-table", f"{shown} is larger than 500 MB.", "Choose a part of it.")
         data = path.read_bytes()
     except OSError as error:
-        reason = os.strerror(error.errno).lower() if error.errno else "it cannot be read"
+        reason = (error.strerror or "it cannot be read").lower()
         raise TrainingError("no-table", f"{shown} cannot be read: {reason}.", "Choose another file.") from error
     if data[:4] in {b"PK\x03\x04", b"\xd0\xcf\x11\xe0"}:
         raise TrainingError("no-table", f"{shown} is a workbook, not a table in plain text.", "Save it as CSV first.")
@@ -201,12 +202,18 @@ def _decode(path: Path, encoding: str | None) -> tuple[str, str]:
         encoding = "utf-16-le" if data[1:2000:2].count(0) > data[0:2000:2].count(0) else "utf-16-be"
     for name in (encoding,) if encoding else ("utf-8", "cp1252", "latin-1"):
         try:
-            return data.decode(name).removeprefix("\ufeff"), name
+            text = data.decode(name).removeprefix("\ufeff")
         except (UnicodeDecodeError, LookupError):
             continue
+        if len(_NO_SIGNS.findall(text[:_HEAD])) > _FEW_SIGNS * min(len(text), _HEAD):
+            raise TrainingError("no-table", f"{shown} is not text.", "Choose a table, saved as CSV.")
+        return text, name
     raise TrainingError("no-table", f"{shown} is not text in the encoding {encoding}.", "Choose another encoding.")
 
 
+_NO_SIGNS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_HEAD, _FEW_SIGNS = 20_000, 0.02
+"""Characters looked at, and the share of signs that no text has from which a file is none."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
@@ -249,8 +256,13 @@ def _cut(text: str, delimiter: str, offset: int) -> tuple[list[tuple[int, list[s
                 row = next(reader)
             except StopIteration:
                 return rows, broken
-            except csv.Error:  # more than 131,072 characters in one cell
+            except csv.Error:  # more characters in one cell than the reader takes
                 row = []
+                span = start + reader.line_num - before
+                if span <= 1:  # one line by itself; else a quotation mark took in all that follows
+                    broken.append(BadRow(before + 1 + offset, "a cell has more characters than can be read"))
+                    before = start + reader.line_num
+                    continue
                 span = _LONGEST_ROW
             else:
                 span = start + reader.line_num - before

@@ -56,7 +56,7 @@ def test_each_kind_is_recognised_taken_in_and_read_back_as_the_same_kind(session
     taken = import_labels(session, path, view.kind, view.mapping, CONTEXT)
     assert [(one.kind, one.rows, one.counts) for one in taken] == [(kind, view.rows, counts)]
     path.unlink()
-    labels = read_taken(taken[0].path)
+    labels = read_taken(taken[0].path).labels
     assert labels.kind is LabelKind(kind)
     assert len(labels) == view.rows
 
@@ -115,19 +115,19 @@ def test_judgements_come_back_as_they_were_said(session, tmp_path):
     keep_label(session, pair(side("graded", 5), side("also graded", 6)), "3.5")
     target = export_labels(session, Task.SAME, tmp_path / "mine.csv")
     taken = import_labels(session, target, "", (), CONTEXT)[0]
-    labels = read_taken(taken.path)
+    labels = read_taken(taken.path).labels
     said = {(frozenset(one.texts), one.value, frozenset(one.documents)) for one in labels.examples}
     assert said == {
         (frozenset(("=1+1 is no formula", "two\nlines")), 1.0, frozenset((f"{1:064x}", f"{2:064x}"))),
         (frozenset(('a, "quoted" text', "другой текст")), 0.0, frozenset((f"{3:064x}", f"{4:064x}"))),
     }
-    graded = read_taken(tmp_path / "mine-graded.csv", LabelKind.GRADED)
+    graded = read_taken(tmp_path / "mine-graded.csv", LabelKind.GRADED).labels
     assert [one.value for one in graded.examples] == [3.5]
 
     asked = pair(TextSide("who was it?"), side("It was Ada.", 7), Task.ANSWERS)
     keep_label(session, asked, "relevant")
     keep_label(session, replace(asked, right=side("It rained.", 8)), "not relevant")
-    answers = read_taken(export_labels(session, Task.ANSWERS, tmp_path / "answers.csv"))
+    answers = read_taken(export_labels(session, Task.ANSWERS, tmp_path / "answers.csv")).labels
     assert answers.kind is LabelKind.RELEVANCE
     assert {(one.texts, one.value) for one in answers.examples} == {
         (("who was it?", "It was Ada."), 1.0), (("who was it?", "It rained."), 0.0)}  # fmt: skip

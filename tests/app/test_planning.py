@@ -246,3 +246,26 @@ def test_contradictions_of_a_table_are_named_by_their_lines(tmp_path):
     assert finding.severity == "warns"
     assert finding.hint.endswith("In mine.csv: lines 7, 32.")
     assert finding.rows == ()
+
+
+def test_rows_that_are_left_out_are_told(tmp_path):
+    table = tmp_path / "pairs.csv"
+    rows = [f"boat {n},ship {n}," + ("" if n < 3 else str(n % 2)) for n in range(40)]
+    table.write_text("\n".join(["text_a,text_b,label", *rows]))
+    (told,) = [one for one in check_labels(None, Plan(judgements=False, labels=(table,))).findings
+               if one.code == "rows-left-out"]  # fmt: skip
+    assert told.sentence.startswith("3 of 40 rows of pairs.csv are left out; line 2: ")
+    table.write_text("\n".join(["text_a,text_b,label", *rows[:6]]))
+    with pytest.raises(TrainingError, match="too few") as refused:
+        gather(None, Plan(judgements=False, labels=(table,))).require()
+    assert "3 of 6 rows of pairs.csv are left out" in refused.value.hint
+
+
+def test_a_refusal_names_the_lines_of_a_table_that_contradict_each_other(tmp_path):
+    table = tmp_path / "pairs.csv"
+    rows = [f"boat {n},ship {n},{n % 2}" for n in range(40)]
+    reverse = [row[:-1] + str(1 - int(row[-1])) for row in rows[5:8]]
+    table.write_text("\n".join(["text_a,text_b,label", *rows, *rows[5:8], *reverse]))
+    with pytest.raises(TrainingError) as refused:
+        gather(None, Plan(judgements=False, labels=(table,))).require()
+    assert "In pairs.csv: lines 7, 42, 45, 8, 43, 46 and 3 more." in refused.value.hint

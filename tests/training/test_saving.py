@@ -259,3 +259,13 @@ def test_weights_that_lie_in_parts_become_one_file(tiny: Path, tmp_path: Path) -
     assert [path.name for path in folder.glob("*.safetensors*")] == ["model.safetensors"]
     models.check_model(models.describe(folder))
     assert theirs(folder).shape == (len(TEXTS), 32)
+
+
+@pytest.mark.parametrize("name", ["模" * 200, "n" * 300, "a/../b", "..", "\udcff", "é" * 89])
+def test_a_name_of_any_length_and_script_is_one_that_a_folder_can_have(tmp_path: Path, name: str) -> None:
+    found = saving.next_name(tmp_path, name)
+    (tmp_path / f".{found}.part").mkdir()
+    (tmp_path / found).mkdir()
+    assert (tmp_path / found).parent == tmp_path
+    assert len(found.encode("utf-8")) < 100
+    assert saving.next_name(tmp_path, name).removesuffix("-2") == found.removesuffix("-1")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import time
 from pathlib import Path
 
@@ -209,3 +210,26 @@ def test_a_hundred_thousand_rows_take_seconds_at_most(tmp_path: Path) -> None:
 def test_the_fields_own_tables_are_read_whole(shared_data: Path, file: str, kind: LabelKind, count: int) -> None:
     found = read_labels(shared_data / file)
     assert (found.labels.kind, len(found.labels), found.bad_count) == (kind, count, 0)
+
+
+def test_what_is_no_ordinary_file_is_refused_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    for place in (pipe, Path("/dev/zero"), tmp_path / "a\0b.csv", tmp_path):
+        with pytest.raises(TrainingError, match="cannot be read") as refused:
+            read_table(place)
+        assert refused.value.code == "no-table"
+
+
+def test_what_is_no_text_is_not_shown_as_names_of_columns(tmp_path: Path) -> None:
+    path = tmp_path / "picture.csv"
+    path.write_bytes(bytes(range(256)) * 20)
+    with pytest.raises(TrainingError, match="is not text"):
+        read_table(path)
+
+
+def test_rows_with_a_cell_too_large_to_be_read_are_told_as_that(tmp_path: Path) -> None:
+    rows = [f"{'cat ' * 5_000_000 if n == 3 else 'cat'} {n},dog {n},{n % 2}" for n in range(10)]
+    found = read_labels(put(tmp_path, "\n".join(["text_a,text_b,label", *rows])))
+    assert len(found.labels) == 9
+    assert [(row.line, row.reason) for row in found.bad] == [(5, "a cell has more characters than can be read")]
