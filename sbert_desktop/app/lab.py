@@ -41,6 +41,7 @@ _SPEED_TEXTS, _SPEED_SECONDS = 96, 3.0
 """Passages of the library that are timed, and the seconds after which that ends."""
 _SPEED_BATCH = 32
 _ALIKE = "All similarities are alike, so nothing can be measured."
+_LEARNED = "Its directions were learned from these same texts: of others expect a little less."
 _FILE = "lab.json"
 _FORMAT = 1
 
@@ -293,7 +294,7 @@ def _smaller(cloud: Cloud, ways: Sequence[str]) -> Iterator[tuple[str, Cloud | N
             yield f"pca {count}", None, f"Too few texts to learn {count} directions from."
         else:
             turn = principal_directions(cloud.passages[:_MOST_CLOUD], count).T
-            yield f"pca {count}", Cloud(unit(cloud.passages @ turn), unit(cloud.queries @ turn)), room
+            yield f"pca {count}", Cloud(unit(cloud.passages @ turn), unit(cloud.queries @ turn)), f"{room} {_LEARNED}"
         yield f"cut {count}", Cloud(cut(cloud.passages, count), cut(cloud.queries, count)), room
     if "int8" in ways:
         yield "int8", Cloud(eight_bits(cloud.passages), eight_bits(cloud.queries)), "25 % of the room."

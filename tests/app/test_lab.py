@@ -86,6 +86,8 @@ def test_models_and_ways_are_measured_on_the_judgements(session):
     assert plain.speed > 0
     assert plain.size == sum(path.stat().st_size for path in default_model_dir().rglob("*") if path.is_file())
     assert rows.pop("pca 128").note == "Too few texts to learn 128 directions from."
+    assert "learned from these same texts" in rows["pca 64"].note
+    assert "learned" not in rows["cut 64"].note
     for row in list(rows.values())[1:]:
         assert row.change == pytest.approx(row.quality - plain.quality)
         assert row.change_low <= row.change <= row.change_high
