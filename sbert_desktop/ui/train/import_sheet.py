@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sbert_desktop.ui.train.page import TrainPage
 
 ROWS = 5
+COLUMNS, CHARACTERS = 16, 300
+"""Columns of a table that are shown at most, and characters of each text."""
 
 
 def open_import(window: QWidget, page: TrainPage, path: Path | None = None) -> ImportSheet:
@@ -98,6 +100,7 @@ class ImportSheet(Sheet):
         row = QHBoxLayout()
         row.setSpacing(12)
         self.kind = ComboBox(object_name="train_import_kind", accessible="What each row is")
+        self.kind.addItem("choose", "")  # what could not be guessed
         for key, text, _ in KINDS:
             self.kind.addItem(text, key)
         self.kind_hint = Label("", role="meta", tone="muted", wrap=True, object_name="train_import_kind_hint")
@@ -199,9 +202,8 @@ class ImportSheet(Sheet):
 
     def _show_table(self, table: TableView) -> None:
         self.file.set_full_text(quick_path(table.path.name), f" · {counted(table.rows, 'row')}")
-        at = self.kind.findData(table.kind)
-        self.kind.setCurrentIndex(max(0, at))
-        self.kind_hint.setText(KINDS[max(0, at)][2])
+        self.kind.setCurrentIndex(max(0, self.kind.findData(table.kind)))
+        self.kind_hint.setText(next((hint for key, _, hint in KINDS if key == table.kind), ""))
         self._show_fields(table)
         self._show_preview(table)
         self.problems.setText(" ".join(table.problems))
@@ -224,7 +226,7 @@ class ImportSheet(Sheet):
             box = ComboBox(object_name=f"train_import_field_{field}", accessible=f"Column of: {words}", caption=words)
             box.addItem("choose", "")
             for own in table.columns:
-                box.addItem(own, own)
+                box.addItem(quick_path(own[:CHARACTERS]), own)
             box.setCurrentIndex(max(0, box.findData(column)))
             box.activated.connect(lambda _: self._on_mapping())
             flow.addWidget(box)
@@ -237,16 +239,22 @@ class ImportSheet(Sheet):
     def _show_preview(self, table: TableView) -> None:
         fields = {column: FIELD_WORDS.get(field, field) for field, column in table.mapping}
         rows = table.sample[:ROWS]
-        self.preview.setColumnCount(len(table.columns))
+        # a column costs the same whether it can be seen or not: those in use, and the first of the others
+        used = [at for at, column in enumerate(table.columns) if column in fields]
+        others = [at for at, column in enumerate(table.columns) if column not in fields]
+        shown = sorted(used + others[: max(0, COLUMNS - len(used))])
+        self.preview.setColumnCount(len(shown))
         self.preview.setRowCount(len(rows))
+        heads = [quick_path(table.columns[at][:CHARACTERS]) for at in shown]
         self.preview.setHorizontalHeaderLabels(
-            [f"{column} → {fields[column]}" if column in fields else column for column in table.columns])
+            [f"{head} → {fields[table.columns[at]]}" if table.columns[at] in fields else head
+             for at, head in zip(shown, heads, strict=True)])
         for at, row in enumerate(rows):
-            for across, text in enumerate(row[: len(table.columns)]):
-                item = QTableWidgetItem(" ".join(text.split())[:300])
+            for across, column in enumerate(shown):
+                item = QTableWidgetItem(" ".join(row[column][:4 * CHARACTERS].split())[:CHARACTERS]
+                                        if column < len(row) else "")
                 item.setFlags(Qt.ItemFlag.ItemIsEnabled)
-                used = table.columns[across] in fields
-                item.setForeground(theme.color("text" if used else "muted"))
+                item.setForeground(theme.color("text" if table.columns[column] in fields else "muted"))
                 self.preview.setItem(at, across, item)
         self._fit_preview()
 
@@ -294,7 +302,8 @@ class ImportSheet(Sheet):
 
     def _fit_foot(self) -> None:
         table = self._table
-        whole = table is not None and all(box.currentData() for _, box in self._fields) and table.rows > 0
+        whole = (table is not None and bool(table.kind) and bool(self._fields) and table.rows > 0 and
+                 all(box.currentData() for _, box in self._fields))
         self.go.setEnabled(whole and not self._busy and self._latest.job is None)
         self.go.setText("Importing..." if self._busy else f"Import {counted(table.rows, 'row')}"
                         if table is not None else "Import")
@@ -306,10 +315,10 @@ class ImportSheet(Sheet):
         return tuple((field, str(box.currentData() or "")) for field, box in self._fields)
 
     def _on_kind(self) -> None:
-        self._ask((), str(self.kind.currentData()))
+        self._ask((), str(self.kind.currentData() or ""))
 
     def _on_mapping(self) -> None:
-        self._ask(self._mapping(), str(self.kind.currentData()))
+        self._ask(self._mapping(), str(self.kind.currentData() or ""))
 
     def take_in(self) -> None:
         """Takes the rows in."""
