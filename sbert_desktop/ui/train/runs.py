@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QVBoxLayou
 
 from sbert_desktop.app.training_views import RunView
 from sbert_desktop.ui import words
-from sbert_desktop.ui.train.comparing_words import clear, interval
+from sbert_desktop.ui.train.comparing_words import by_what_decides, clear, counted, interval, metric_words
 from sbert_desktop.ui.widgets import Button, ElidedLabel, FlowLayout, IconButton, Label, Line, Tag, announce, name
 
 STATES: Final = {
@@ -34,7 +34,10 @@ def gain_words(run: RunView) -> str:
         return "Not compared"
     if not view.measured:
         return "Cannot measure whether it is better"
-    return interval(view) if clear(view) else f"Not clearly better: {interval(view)}"
+    view = by_what_decides(view)
+    if not clear(view):
+        return f"Not clearly better: {interval(view)}"
+    return interval(view) if counted(view) else f"{interval(view)} by {metric_words(view.metric)}"
 
 
 class RunRow(QWidget):

@@ -38,6 +38,7 @@ from sbert_desktop.ui.train.comparing_words import (
     rank,
     shortened,
 )
+from sbert_desktop.ui.train.runs import gain_words
 from tests.ui.fake_training import NOW, comparison
 from tests.ui.train.conftest import Host
 
@@ -90,6 +91,8 @@ def test_the_verdict_speaks_as_the_interval_does() -> None:
     decided = by_what_decides(order)
     assert judge(decided).headline == "Orders your pairs clearly better than MiniLM"
     assert interval(decided) == "0.05 to 0.15 better"
+    listed = RunView("r", "Home", "trained", 0.0, Plan(), comparison=order)
+    assert gain_words(listed) == "0.05 to 0.15 better by average precision", "the list says what the page says"
 
 
 def test_what_gets_worse_is_never_left_out() -> None:
