@@ -187,14 +187,29 @@ def view_of(
 
 
 def _guard_view(guard: Guard) -> GuardView:
-    return GuardView(guard.code, guard.title, guard.sentence, guard.passed, guard.severity)
+    return GuardView(guard.code, guard.title, guard.sentence, guard.passed, guard.severity, _brief(guard))
+
+
+def _brief(guard: Guard) -> str:
+    """Gives what a guard measured in a few words."""
+    base, tuned = guard.base, guard.tuned
+    if base is None or tuned is None:
+        return ""
+    match guard.code:
+        case "collapse":
+            return f"Typical score {tuned:.2f}, before {base:.2f}"
+        case "general":
+            return f"Agreement with people {tuned:.2f}, before {base:.2f}"
+        case "neighbours":
+            return f"{10 * tuned:.0f} of 10 neighbours are the same"
+    return ""
 
 
 def _fair(material: Material) -> GuardView:
     """Says whether the pairs that are asked were unknown to the model."""
     if material.split.apart is Apart.DOCUMENT:
         sentence = "No text, and no document, is on both sides: what is asked was not learned from."
-        return GuardView("leak", "Fair test", sentence, True, "warns")
+        return GuardView("leak", "Fair test", sentence, True, "warns", "Nothing asked was learned from")
     return GuardView("leak", "Fair test", material.split.note or "Documents are on both sides.", False, "warns")
 
 

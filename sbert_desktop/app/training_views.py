@@ -193,13 +193,17 @@ class TrainingView:
 
 @dataclass(frozen=True, slots=True)
 class GuardView:
-    """One check of the tuned model. ``severity`` of a failed one: ``stops`` (it may not be adopted) or ``warns``."""
+    """One check of the tuned model. ``severity`` of a failed one: ``stops`` (it may not be adopted) or ``warns``.
+
+    ``brief``: what it found in a few words, for a narrow row; "" where only the sentence says it.
+    """
 
     code: str
     title: str
     sentence: str
     passed: bool
     severity: str = "stops"
+    brief: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,9 @@ class CheckRow(KeyboardFocus, QAbstractButton):
         """Gives what an open row says below its sentence."""
         return MORE.get(self.guard.code, "")
 
+    def _closed_text(self) -> str:
+        return self.guard.brief or self.guard.sentence
+
     def _room(self) -> int:
         return max(40, self.width() - INDENT - 20)
 
@@ -105,9 +108,9 @@ class CheckRow(KeyboardFocus, QAbstractButton):
             painter.drawText(QRect(INDENT, below, self._room(), tall), wrap, self.guard.sentence)
             painter.drawText(QRect(INDENT, below + tall + 6, self._room(), self.height()), wrap, self.detail())
         else:
-            text = painter.fontMetrics().elidedText(self.guard.sentence, Qt.TextElideMode.ElideRight, self._room())
+            text = painter.fontMetrics().elidedText(self._closed_text(), Qt.TextElideMode.ElideRight, self._room())
             painter.drawText(QRect(INDENT, below, self._room(), meta), Qt.AlignmentFlag.AlignVCenter, text)
-        cut = QFontMetrics(theme.font("meta")).horizontalAdvance(self.guard.sentence) > self._room()
+        cut = QFontMetrics(theme.font("meta")).horizontalAdvance(self._closed_text()) > self._room()
         if self.isChecked() or cut or self.underMouse() or self.shows_focus():
             icons.paint(painter, "up" if self.isChecked() else "chevron",
                         QRect(self.width() - 16, middle - 7, 14, 14), "muted")
