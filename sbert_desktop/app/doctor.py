@@ -45,6 +45,7 @@ def run_doctor(session: Session, context: JobContext, *, repair: bool = False) -
     return (
         *_catalog(session),
         *_rows(health),
+        *_kept(session, context),
         _model(session),
         *_folders(session),
         _copy(session),
@@ -74,6 +75,21 @@ def _rows(health: HealthView) -> tuple[CheckView, ...]:
                   waiting or f"{health.rows:,} in order, {health.dead:,} places free"),
         CheckView("index", health.damaged or not health.repairable, health.words if health.repairable else index),
     )  # fmt: skip
+
+
+def _kept(session: Session, context: JobContext) -> tuple[CheckView, ...]:
+    """Says which spaces beside the one in use would not answer as they did: somebody may go back to them."""
+    out = []
+    for space in session.library.spaces():
+        if space.state == "active":
+            continue
+        context.check()
+        record = session.library.health(fingerprint=space.fingerprint, step=lambda done, total: context.check())
+        wrong = record.lost + record.bad
+        if wrong:
+            told = f"{space.name}, which is kept: {'1 vector is' if wrong == 1 else f'{wrong:,} vectors are'} damaged"
+            out.append(CheckView("vectors", False, told))
+    return tuple(out)
 
 
 def _model(session: Session) -> CheckView:

@@ -79,8 +79,7 @@ def come_to(session: Session, model: str) -> None:
         _take_over_at_once(session, model)
         return
     kept = records.get(fingerprint)
-    if kept is not None and _is_nearly_whole(kept, library.counts().documents):
-        _activate(session, kept, model)
+    if kept is not None and _is_nearly_whole(kept, library.counts().documents) and _activate(session, kept, model):
         return
     _need_room(session, model, held)
     from sbert_desktop.library import WantedSpace
@@ -91,13 +90,15 @@ def come_to(session: Session, model: str) -> None:
 def roll_back(session: Session, fingerprint: str) -> tuple[SpaceView, ...]:
     """Goes back to a kept space, at once: it answers as it did; the next indexing run adds what came meanwhile.
 
-    One that was never complete is prepared further instead.
+    One that was never complete, or lost all its vectors with their file, is prepared further instead.
 
     Raises:
         UsageError: ``space-unknown``, ``space-words-only``.
         EncoderError: ``model-missing`` when its model is not installed, or not with the same files; ``model-failed``.
         LibraryError: ``library-readonly``; ``library-busy`` when another program writes for long.
     """
+    from sbert_desktop.library import WantedSpace
+
     wanted = session.library.wanted_space()
     known = {record.fingerprint for record in session.library.spaces()}
     if wanted is not None and wanted.fingerprint == fingerprint and fingerprint not in known:
@@ -115,7 +116,8 @@ def roll_back(session: Session, fingerprint: str) -> tuple[SpaceView, ...]:
     if record.state == "part":
         return adopt(session, record.name)
     if record.state != "active":
-        _activate(session, record, model)
+        if not _activate(session, record, model):
+            session.library.want_space(WantedSpace(model, fingerprint))
     elif session.library.wanted_space() is not None:
         session.library.want_space(None)
     return list_spaces(session)
@@ -189,14 +191,20 @@ def _take_over_at_once(session: Session, model: str) -> None:
     _remember(session, model)
 
 
-def _activate(session: Session, record: SpaceRecord, model: str) -> None:
-    """Makes a kept space the active one, and its encoder the one in force at the same moment."""
+def _activate(session: Session, record: SpaceRecord, model: str) -> bool:
+    """Makes a kept space the active one, and its encoder the one in force at the same moment.
+
+    False, and nothing changes, where it holds nothing though the one in use does: its file is gone.
+    """
     library = session.library
     # A command only notes it: nobody asks this session, and the next one opens the right encoder.
     encoder = session.open_model(model) if session.ready_encoder() is not None else None
     taken = False
     try:
         with library.writer(check=_patience()) as writer:
+            active = library.active_space()
+            if active is not None and library.held(active.fingerprint) and not library.held(record.fingerprint):
+                return False  # whoever takes the lock looks whether the files are there
             if encoder is None:
                 writer.activate(record.fingerprint)
                 session.change_encoder()
@@ -206,6 +214,7 @@ def _activate(session: Session, record: SpaceRecord, model: str) -> None:
         if encoder is not None and not taken:
             encoder.close()
     _remember(session, model)
+    return True
 
 
 def _remember(session: Session, model: str) -> None:

@@ -503,7 +503,7 @@ class Writer:
         return done
 
     def repair(self, context: JobContext | None = None, *, threads: int = 0) -> bool:
-        """Drops rows that are damaged or that nothing needs, and builds the accelerator of the active space anew.
+        """Drops rows that are damaged or that nothing needs, in every space; builds the active one's accelerator anew.
 
         Documents whose vectors were damaged wait for them again; keyword tables that differ from the texts are made
         anew. Searches go on meanwhile. True when a new accelerator was published: only from ``index_from`` live rows
@@ -514,11 +514,12 @@ class Writer:
 
         with self._change(grows=False):
             _measuring.drop_orphans(self._connection)
-            space = self._require_space()
-            path = _vectors.vectors_path(self._folder, space.row.fingerprint, space.row.generation)
-            vectors = _vectors.map_rows(path, space.row.dimension, space.row.rows)
-            _measuring.drop_bad_rows(self._connection, space.row, vectors)
-            del vectors
+            self._require_space()
+            for row in self._rows_of_spaces():
+                path = _vectors.vectors_path(self._folder, row.fingerprint, row.generation)
+                vectors = _vectors.map_rows(path, row.dimension, row.rows)
+                _measuring.drop_bad_rows(self._connection, row, vectors)
+                del vectors
         self.commit()
         with self._change(begin=False, grows=False):
             _health.mend_words(self._connection)
@@ -590,6 +591,13 @@ class Writer:
             f"SELECT id, fingerprint, segmentation, dimension, generation, rows FROM space WHERE {which}", values
         ).fetchone()
         return Space(self._folder, self._connection, SpaceRow(*row), changes) if row is not None else None
+
+    def _rows_of_spaces(self) -> list[SpaceRow]:
+        """Gives all spaces that hold something, those that are kept, too."""
+        rows = self._connection.execute(
+            "SELECT id, fingerprint, segmentation, dimension, generation, rows FROM space WHERE rows>0 ORDER BY id"
+        ).fetchall()
+        return [SpaceRow(*row) for row in rows]
 
     def _spaces(self) -> list[Space]:
         return [space for space in (self._space, self._beside) if space is not None]

@@ -13,7 +13,6 @@ import pytest
 
 from sbert_desktop.app import duplicates, having, quoting, shared, spaces
 from sbert_desktop.app.doctor import run_doctor
-from sbert_desktop.app.indexing import IndexRequest, run_index
 from sbert_desktop.app.searching import run_search
 from sbert_desktop.app.session import Session
 from sbert_desktop.cleanup import DuplicateQuery
@@ -315,3 +314,48 @@ def test_a_switch_in_the_middle_mixes_no_spaces(session, tmp_path, monkeypatch, 
             assert len({text.split(" line ")[0][:4] for text in texts}) == 1
     assert taken == [fingerprint(OWN)]
     assert session.encoder().info.name == "long"
+
+
+def test_the_doctor_finds_and_mends_what_is_damaged_in_a_kept_space(session, tmp_path):
+    before = answers(session)
+    spaces.adopt(session, "mine")
+    index(session)
+    session.close()
+    vectors = next((session.library_path / "spaces" / fingerprint(OWN)).glob("vectors-*"))
+    with open(vectors, "r+b") as stream:
+        stream.seek(-256 * 4, os.SEEK_END)
+        stream.write(b"\xff" * 256 * 4)  # the last row
+    again = another(session, tmp_path)
+    try:
+        wrong = [check for check in run_doctor(again, NullContext()) if not check.ok]
+        assert [check.detail for check in wrong] == [f"{OWN}, which is kept: 1 vector is damaged"]
+        assert all(check.ok for check in run_doctor(again, NullContext(), repair=True))
+        spaces.roll_back(again, fingerprint(OWN))
+        assert index(again).encoded_passages >= 1
+        assert answers(again) == before
+        assert sound(again)
+    finally:
+        again.close()
+
+
+def test_a_kept_space_whose_vectors_are_gone_is_made_again_before_it_serves(session, tmp_path):
+    before = answers(session)
+    spaces.adopt(session, "mine")
+    index(session)
+    after = answers(session)
+    session.close()
+    shutil.rmtree(session.library_path / "spaces" / fingerprint(OWN))
+    again = another(session, tmp_path)
+    try:
+        wrong = [check for check in run_doctor(again, NullContext()) if not check.ok]
+        assert wrong
+        assert all(OWN in check.detail or "vectors file" in check.detail for check in wrong)
+        spaces.roll_back(again, fingerprint(OWN))
+        assert states(again) == {"mine": "in use", OWN: "building"}
+        assert answers(again) == after
+        index(again)
+        assert states(again)[OWN] == "in use"
+        assert answers(again) == before
+        assert sound(again)
+    finally:
+        again.close()
