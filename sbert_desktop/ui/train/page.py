@@ -155,7 +155,8 @@ class TrainPage(Page):
             return
         if key == "check":
             self.checking.show_task(self.labelling.task)
-        had_focus = self.isAncestorOf(QApplication.focusWidget() or self.desk.inspector)
+        focus = QApplication.focusWidget()  # none: it went with the message whose button was pressed
+        had_focus = focus is None or self.isAncestorOf(focus)
         self._step = key
         self.stack.setCurrentWidget(self.steps[key])
         self._show_steps()

@@ -25,7 +25,7 @@ def gain_words(run: RunView) -> str:
     """Gives what a training brought: ``13 of 100 more right: 6 to 20 better``, or why nothing is known."""
     view = run.comparison
     if run.state == "interrupted":
-        if not run.of:
+        if not run.of or not run.step:
             return "Stopped before the first step"
         return f"Stopped after step {words.count(run.step)} of {words.count(run.of)}"
     if run.state == "running":
@@ -187,9 +187,10 @@ class ResumeOffer(QWidget):
             return
         label = run.name or "A training"
         self.title.setText(f"{label} is not finished")
-        where = f"It stopped after step {words.count(run.step)} of {words.count(run.of)}. " if run.of else \
-            "It stopped before its first step. "
-        self.sentence.setText(where + "What was learned is kept, and training goes on from there.")
+        self.sentence.setText(
+            f"It stopped after step {words.count(run.step)} of {words.count(run.of)}. What was learned is kept, and "
+            "training goes on from there." if run.step and run.of else
+            "It stopped before anything of it was stored. Training begins from its first step.")
         if new:
             announce(self.title, f"{self.title.text()}. {self.sentence.text()}")
 

@@ -127,6 +127,8 @@ def test_a_training_that_never_began_leaves_a_way_back(host, step, qtbot) -> Non
         assert host.window.focusWidget() is step.empty.button
         step.start(Plan(name="Home 2"))
     assert told == ["Too few pairs."] * 2
+    step.offer.show_run(RunView("half", "Home 2", "interrupted", NOW, Plan(), 0, STEPS))
+    assert "kept" not in step.offer.sentence.text()  # nothing was
 
 
 def test_earlier_trainings_offer_what_can_be_done_with_each(host, step, qtbot) -> None:
