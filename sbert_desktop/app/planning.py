@@ -48,6 +48,8 @@ _MOST_READ, _AT_LEAST = 1_150, 60
 _OPENED = frozenset(("contradictions", "chain-contradictions", "same-text-apart"))
 """Findings of which the person opens the labels, one by one."""
 _LINES = 6
+_WIDEST_MARGIN = 100.0
+"""Cosine distances reach 2; Euclidean ones of vectors that have no unit length reach tens."""
 _LEFT_OUT = "rows-left-out"
 _MANY_LEFT_OUT = 0.1
 """Share of a table's rows from which it is a warning that they are no labels: likely its columns are mistaken."""
@@ -242,6 +244,9 @@ def _parted(
         )
     hyper = _hyper(plan, learned, goal, keeps_best=watched is not held)
     parameters = {} if plan.margin is None else _margin(goal, plan.margin)
+    if plan.margin is not None and (not parameters or plan.kind == CROSS_ENCODER):
+        findings.append(_told("margin-not-used", "The margin is not used: this way of learning has none.",
+                              "Leave it out, or choose an objective that has one."))  # fmt: skip
     if before:
         before = tuple(_apart_from(one, (watched, held)) for one in before)
     return Gathered(plan, labels.kind, labels, named.ids, split, learned, watched, held, before, goal, hyper,
@@ -289,7 +294,14 @@ def _hyper(plan: Plan, learned: LabelSet, goal: Objective, *, keeps_best: bool) 
 
 
 def _margin(goal: Objective, margin: float) -> dict[str, float]:
-    """Gives the plan's margin by the name that the loss has for it; nothing where it has none."""
+    """Gives the plan's margin by the name that the loss has for it; nothing where it has none.
+
+    Raises:
+        UsageError: ``bad-hyper-parameter``.
+    """
+    if not 0.0 < margin <= _WIDEST_MARGIN:
+        raise UsageError("bad-hyper-parameter", f"{margin:g} is no margin that training can use.",
+                         f"Choose one above 0, up to {_WIDEST_MARGIN:g}.")  # fmt: skip
     return {name: margin for name in goal.parameters if name.endswith("margin")}
 
 

@@ -25,7 +25,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -42,14 +42,17 @@ from sbert_desktop.app.training_views import (
     SideBySide,
     Task,
 )
-from sbert_desktop.errors import TrainingError
+from sbert_desktop.errors import TrainingError, UsageError
 from sbert_desktop.training.labels import Example, LabelKind, LabelSet
-from sbert_desktop.training.objectives import HyperParameters
+from sbert_desktop.training.objectives import HyperParameters, checked
 from sbert_desktop.training.saving import file_stem
 from sbert_desktop.training.splitting import Apart, Split
 
+Noted = TypeVar("Noted")
 PLAN, MATERIAL, RESULT, STATE, LOCK = "plan.json", "material.json", "result.json", "state.json", "lock"
 WORK, MODEL = "work", "model"
+_NAMED = 8
+"""Trainings named where one is asked for that is not there."""
 INTERRUPTED, RUNNING, TRAINED, KEPT, ADOPTED = "interrupted", "running", "trained", "kept", "adopted"
 
 
@@ -115,10 +118,14 @@ def find_run(session: Session, run: str) -> Path:
     Raises:
         TrainingError: ``training-unknown``, naming those there are.
     """
-    folder = runs_folder(session) / run
-    if run and Path(run).name == run and not run.startswith(".") and (folder / PLAN).is_file():
-        return folder
-    known = ", ".join(path.name for path in _run_folders(session)) or "none"
+    folders = _run_folders(session)
+    found = next((folder for folder in folders if folder.name == run), None)
+    if found is not None:
+        return found
+    newest = sorted(folders, key=lambda folder: (folder / PLAN).stat().st_mtime, reverse=True)[:_NAMED]
+    known = ", ".join(path.name for path in newest) or "none"
+    if len(folders) > _NAMED:
+        known += f" and {len(folders) - _NAMED:,} more"
     raise TrainingError("training-unknown", f"There is no training called {run!r}.", f"Trainings here: {known}.")
 
 
@@ -144,7 +151,7 @@ def read_run(folder: Path) -> RunView | None:
         return None
     try:
         plan, made = plan_of(cast("Mapping[str, object]", kept["plan"])), float(cast(float, kept["made"]))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, AttributeError):
         return None
     state = str((read_json(folder / STATE) or {}).get("state", ""))
     comparison = read_comparison(folder)
@@ -198,12 +205,19 @@ def read_material(folder: Path) -> Material:
         parts = kept["split"]
         split = Split(tuple(parts["train"]), tuple(parts["held_out"]), tuple(parts["left_out"]), Apart(parts["apart"]),
                       np.array(parts["clusters"], np.int64), parts["note"])  # fmt: skip
+        labels = _labels_of(kept["labels"])
+        if len(split.clusters) != len(labels):
+            raise ValueError("parts")
+        for places in (split.train, split.held_out, split.left_out):
+            labels.only(places)  # each is there
         return Material(
-            _labels_of(kept["labels"]), split, _labels_of(kept["train"]), _labels_of(kept["watched"]), kept["shared"],
-            HyperParameters(**kept["hyper"]), kept["parameters"], tuple(map(_labels_of, kept["before"])),
-            tuple(kept["notes"]),
+            labels, split, _labels_of(kept["train"]), _labels_of(kept["watched"]), bool(kept["shared"]),
+            checked(HyperParameters(**kept["hyper"])),
+            {str(name): float(value) for name, value in kept["parameters"].items()},
+            tuple(map(_labels_of, kept["before"])), tuple(str(note) for note in kept["notes"]),
         )  # fmt: skip
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError,
+            UsageError) as error:  # fmt: skip
         raise TrainingError("training-damaged", "What this training was begun with cannot be read.",
                             "Train anew.", detail=type(error).__name__) from error  # fmt: skip
 
@@ -230,7 +244,29 @@ def plan_of(note: Mapping[str, object]) -> Plan:
     rest = {name: value for name, value in note.items() if name in known}
     rest["task"] = Task(str(note["task"]))
     rest["labels"] = tuple(Path(name) for name in cast("list[str]", note["labels"]))
-    return Plan(**rest)  # type: ignore[arg-type]
+    plan = Plan(**rest)  # type: ignore[arg-type]
+    _require_types(plan)
+    return plan
+
+
+def _require_types(made: object) -> None:
+    """Looks whether texts, numbers and truths are such: a file may be damaged, or another's.
+
+    Raises:
+        TypeError: One is not.
+    """
+    for one in fields(made):  # type: ignore[arg-type]
+        value, wanted = getattr(made, one.name), [word for word in str(one.type).split(" | ") if word in _SIMPLE]
+        if wanted and not (value is None and "None" in wanted):
+            right = any(type(value) in _SIMPLE[word] for word in wanted)
+            if not right or (isinstance(value, int | float) and not abs(value) < _MOST):
+                raise TypeError(one.name)
+
+
+_SIMPLE: Mapping[str, tuple[type, ...]] = {
+    "str": (str,), "int": (int,), "float": (int, float), "bool": (bool,), "None": (),
+}  # fmt: skip
+_MOST = 1e300
 
 
 def write_comparison(folder: Path, view: ComparisonView) -> None:
@@ -246,27 +282,38 @@ def write_comparison(folder: Path, view: ComparisonView) -> None:
 
 
 def read_comparison(folder: Path) -> ComparisonView | None:
-    """Gives the comparison, None where there is none yet (or none that can be read)."""
+    """Gives the comparison, None where there is none yet (or none that can be read).
+
+    What a newer program noted besides is passed over. The folder says which run it is: it may have been renamed.
+    """
     kept = read_json(folder / RESULT)
     if kept is None:
         return None
     try:
         rows = cast("dict[str, list[dict[str, object]]]", kept)
         made = {
-            "guards": tuple(GuardView(**one) for one in rows["guards"]),  # type: ignore[arg-type]
-            "changes": tuple(ChangeRow(**one) for one in rows["changes"]),  # type: ignore[arg-type]
+            "guards": tuple(_made(GuardView, one) for one in rows["guards"]),
+            "changes": tuple(_made(ChangeRow, one) for one in rows["changes"]),
             "searches": tuple(
                 SideBySide(str(one["query"]), tuple(cast("list[str]", one["now"])),
                            tuple(cast("list[str]", one["tuned"])), bool(one["saved"])) for one in rows["searches"]),
-            "arrows": tuple(Arrow(**one) for one in rows["arrows"]),  # type: ignore[arg-type]
-            "measures": tuple(MeasureView(**one) for one in rows["measures"]),  # type: ignore[arg-type]
-            "notes": tuple(cast("list[str]", kept["notes"])),
+            "arrows": tuple(_made(Arrow, one) for one in rows["arrows"]),
+            "measures": tuple(_made(MeasureView, one) for one in rows["measures"]),
+            "notes": tuple(str(note) for note in cast("list[str]", kept["notes"])),
             "other_metrics": tuple((str(name), float(base), float(tuned))
                                    for name, base, tuned in cast("list[list[float]]", kept["other_metrics"])),
         }  # fmt: skip
-        return ComparisonView(**{**kept, **made})  # type: ignore[arg-type]
-    except (KeyError, TypeError, ValueError):
+        return _made(ComparisonView, {**kept, **made, "run": folder.name})
+    except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _made(kind: type[Noted], note: Mapping[str, object]) -> Noted:
+    """Makes a view of what was noted of it."""
+    known = {one.name for one in fields(kind)}  # type: ignore[arg-type]
+    made = kind(**{name: value for name, value in note.items() if name in known})
+    _require_types(made)
+    return made
 
 
 def write_state(folder: Path, state: str, model: str) -> None:
@@ -276,7 +323,8 @@ def write_state(folder: Path, state: str, model: str) -> None:
 
 def stored_model(folder: Path) -> str:
     """Gives the name under which the model is in the store, "" where it is not."""
-    return str((read_json(folder / STATE) or {}).get("model", ""))
+    name = (read_json(folder / STATE) or {}).get("model", "")
+    return name if isinstance(name, str) and name == file_stem(name, 200) else ""
 
 
 def model_folder(folder: Path) -> Path | None:
@@ -363,7 +411,7 @@ def read_json(path: Path) -> dict[str, object] | None:
     """Gives the object of a JSON file, None where there is none that can be read."""
     try:
         found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 

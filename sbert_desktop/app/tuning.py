@@ -66,8 +66,16 @@ def resume_training(session: Session, run: str, context: JobContext) -> Comparis
         Cancelled: From ``context.check()``; the run can be resumed.
     """
     folder = runs.find_run(session, run)
+    _view_of(folder)
     known = runs.read_comparison(folder)
     return known if known is not None else _go_on(session, folder, context)
+
+
+def _view_of(folder: Path) -> RunView:
+    view = runs.read_run(folder)
+    if view is None:
+        raise TrainingError("training-damaged", "What this training was begun with cannot be read.", "Train anew.")
+    return view
 
 
 def trainings(session: Session) -> tuple[RunView, ...]:
@@ -148,8 +156,7 @@ def _kept(session: Session, folder: Path, context: JobContext) -> str:
     from sbert_desktop.encoder.store import find_model
     from sbert_desktop.training.saving import save_model
 
-    view, run = _comparison_of(folder), runs.read_run(folder)
-    assert run is not None
+    view, run = _comparison_of(folder), _view_of(folder)
     with runs.running(folder):
         name = runs.stored_model(folder)
         if name:
@@ -226,10 +233,7 @@ def _go_on(session: Session, folder: Path, context: JobContext) -> ComparisonVie
     from sbert_desktop.training.saving import assemble, next_name
 
     with runs.running(folder):
-        view = runs.read_run(folder)
-        if view is None:
-            raise TrainingError("training-damaged", "What this training was begun with cannot be read.", "Train anew.")
-        plan, material = view.plan, runs.read_material(folder)
+        plan, material = _view_of(folder).plan, runs.read_material(folder)
         first = base = base_folder(session, plan)
         stages = (*material.before, material.train)
         trained: Trained | None = None

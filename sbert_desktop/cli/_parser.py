@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -29,6 +30,10 @@ Put the query into single quotes, and -- before one that begins with a minus: se
 _POOLINGS = ("mean", "cls", "max", "mean_sqrt_len", "weightedmean", "lasttoken", "mean_last_4", "mean_last_2")
 
 
+_INVALID = re.compile(r"invalid \w+ value: ('.*')$", re.DOTALL)
+"""What argparse says of a text that cannot be read; it names the function that should have read it."""
+
+
 class _Parser(argparse.ArgumentParser):
     """Raises what is wrong with the arguments, so that it is reported as every other problem is."""
 
@@ -41,6 +46,7 @@ class _Parser(argparse.ArgumentParser):
         hint = f"See '{self.prog} --help'."
         if message.endswith("required: QUERY"):  # taken for an option
             hint = f"If the query begins with a minus, put -- before it. {hint}"
+        message = _INVALID.sub(r"\1 is not what belongs here", message)
         raise UsageError("bad-arguments", f"{message[:1].upper()}{message[1:]}.", hint)
 
 

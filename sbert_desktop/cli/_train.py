@@ -74,11 +74,11 @@ def _check(options: argparse.Namespace) -> None:
     Raises:
         UsageError: ``bad-arguments``.
     """
-    begins = bool(options.labels or options.judgements or options.name)
-    if options.list and (begins or options.resume):
+    begins = _plan(options) != Plan(judgements=False)
+    if options.list and (begins or options.resume or options.adopt or options.keep or options.discard):
         wrong = "'train --list' takes nothing else."
     elif options.resume and begins:
-        wrong = "A training is resumed with what it was begun with; name only the run."
+        wrong = "A training is resumed with what it was begun with; name only the run, and what becomes of it."
     elif options.discard and not options.resume:
         wrong = "--discard goes with --resume RUN."
     elif options.list or options.resume:

@@ -26,9 +26,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from sbert_desktop.errors import TrainingError
+from sbert_desktop.errors import TrainingError, UsageError
 from sbert_desktop.training.labels import Example, LabelKind, LabelSet
-from sbert_desktop.training.objectives import HyperParameters
+from sbert_desktop.training.objectives import HyperParameters, checked
 
 ENCODER, CROSS_ENCODER = "encoder", "cross-encoder"
 RUN, LABELS, TRAINED = "run.json", "labels.json", "trained.json"
@@ -85,6 +85,9 @@ def write_recipe(work: Path, recipe: Recipe, made: float) -> None:
     write_json(work / RUN, run)  # last: a folder with it is one that can be trained in
 
 
+_WORDS = ("base", "kind", "device", "base_name")
+
+
 def read_recipe(work: Path) -> Recipe:
     """Gives the recipe of a work folder.
 
@@ -96,12 +99,14 @@ def read_recipe(work: Path) -> Recipe:
         labels = json.loads((work / LABELS).read_text("utf-8"))
         examples = tuple(Example(tuple(texts), float(value)) for texts, value in labels["examples"])
         query, passage = run["prompts"]
+        if not all(isinstance(one, str) for one in (query, passage, *(run[name] for name in _WORDS))):
+            raise TypeError("a text is wanted")
         return Recipe(
-            Path(run["base"]), LabelSet(LabelKind(labels["kind"]), examples), HyperParameters(**run["hyper"]),
+            Path(run["base"]), LabelSet(LabelKind(labels["kind"]), examples), checked(HyperParameters(**run["hyper"])),
             run["kind"], run["parameters"], (query, passage), run["device"], run["base_name"],
             bool(run.get("asks", False)),
         )  # fmt: skip
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as error:
         raise TrainingError("training-damaged", "What this training was begun with cannot be read.",
                             "Train anew.", detail=type(error).__name__) from error  # fmt: skip
 
@@ -110,7 +115,7 @@ def read_json(path: Path) -> dict[str, object] | None:
     """Gives the object of a JSON file, None where there is none that can be read."""
     try:
         found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 

@@ -198,6 +198,7 @@ def checked(wanted: HyperParameters) -> HyperParameters:
     for name, (low, high) in LIMITS.items():
         value = getattr(wanted, name)
         if value is not None and not low <= value <= high:
-            raise UsageError("bad-hyper-parameter", f"{value:g} is no {name.replace('_', ' ')} that training can use.",
+            shown = f"{value:,}" if isinstance(value, int) else f"{value:g}"
+            raise UsageError("bad-hyper-parameter", f"{shown} is no {name.replace('_', ' ')} that training can use.",
                              f"Choose one from {low:g} to {high:g}.")  # fmt: skip
     return replace(wanted, objective=objective(wanted.objective).key)

@@ -118,8 +118,7 @@ def assemble(work: Path, target: Path, *, results: Sequence[Result] = (), made: 
     if not (base / "config.json").is_file():
         raise TrainingError("base-missing", "The model that this training began with is gone.", "Train anew.")
     target.mkdir()
-    written = result["weights"]
-    assert isinstance(written, list)
+    written = _written(result)
     for name in _names_of(base, set(written)):
         _copy(base / name, target / name)
     for name in written:
@@ -129,6 +128,24 @@ def assemble(work: Path, target: Path, *, results: Sequence[Result] = (), made: 
         _say_prompts(target / "config_sentence_transformers.json", recipe.prompts)
     card = model_card(target.name, work, results=results, made=made)
     (target / "README.md").write_text(card, "utf-8")
+
+
+def _written(result: dict[str, object]) -> list[str]:
+    """Gives the files of weights that a training wrote; they lie in its folder, whatever its note says.
+
+    Raises:
+        TrainingError: ``training-damaged``.
+    """
+    found = result.get("weights")
+    names = [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+    if not names or not isinstance(found, list) or len(names) < len(found) or not all(map(_is_inside, names)):
+        raise TrainingError("training-damaged", "What this training gave cannot be read.", "Train anew.")
+    return names
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return bool(name) and "\\" not in name and "\0" not in name and not path.is_absolute() and ".." not in path.parts
 
 
 def model_card(name: str, work: Path, *, results: Sequence[Result] = (), made: float | None = None) -> str:

@@ -269,3 +269,18 @@ def test_a_refusal_names_the_lines_of_a_table_that_contradict_each_other(tmp_pat
     with pytest.raises(TrainingError) as refused:
         gather(None, Plan(judgements=False, labels=(table,))).require()
     assert "In pairs.csv: lines 7, 42, 45, 8, 43, 46 and 3 more." in refused.value.hint
+
+
+@pytest.mark.parametrize("margin", [float("nan"), float("inf"), -1.0, 0.0, 1e308])
+def test_a_margin_that_no_training_can_use_is_refused_before_it_begins(session, margin):
+    pairs(session, 60)
+    with pytest.raises(UsageError, match="is no margin"):
+        gather(session, Plan(margin=margin), CONTEXT)
+
+
+def test_a_margin_that_the_objective_does_not_have_is_told(session):
+    pairs(session, 60)
+    found = gather(session, Plan(margin=0.5, objective="multiple-negatives"), CONTEXT)
+    assert "margin-not-used" in {one.code for one in found.findings}
+    assert not found.parameters
+    assert "margin-not-used" not in {one.code for one in gather(session, Plan(margin=0.5), CONTEXT).findings}

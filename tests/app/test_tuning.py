@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -105,7 +107,9 @@ def trained(home: Path, table: Path) -> Iterator[tuple[Session, ComparisonView, 
     save_search(session, "ships", Query("the boat sails"))
     in_process(session)
     context = Context()
-    yield session, tuning.run_training(session, replace(PLAN, labels=(table,)), context), context
+    view = tuning.run_training(session, replace(PLAN, labels=(table,)), context)
+    shutil.copytree(training_runs.runs_folder(session) / view.run, home / "run")
+    yield session, view, context
     session.close()
 
 
@@ -389,7 +393,7 @@ def test_what_cannot_be_measured_is_said_and_never_recommended(
     assert view.verdict == "Cannot measure: all grades kept aside are equal."
     assert view.refusal == view.verdict
     training_runs.write_comparison(tmp_path, view)
-    assert training_runs.read_comparison(tmp_path) == view
+    assert training_runs.read_comparison(tmp_path) == replace(view, run=tmp_path.name)
 
 
 def test_the_windows_commands_train_pause_go_on_and_leave_what_is_closed_to_be_resumed(
@@ -438,3 +442,84 @@ def test_plain_errors_before_anything_is_begun(session: Session, table: Path, tm
         with pytest.raises(TrainingError) as unknown:
             tuning.resume_training(session, run, NullContext())
         assert unknown.value.code == "training-unknown"
+
+
+def test_a_training_whose_folder_was_renamed_goes_on_under_its_new_name(
+    trained: tuple[Session, ComparisonView, Context], session: Session, home: Path
+) -> None:
+    shutil.copytree(home / "run", training_runs.runs_folder(session) / "renamed")
+    assert tuning.resume_training(session, "renamed", Context()).run == "renamed"
+    assert [one.run for one in tuning.keep_training(session, "renamed", Context())] == ["renamed"]
+
+
+@pytest.mark.parametrize(
+    ("file", "keys", "value"),
+    [
+        ("plan.json", ("plan",), [1]),
+        ("plan.json", ("plan", "base"), [1]),
+        ("plan.json", ("plan", "name"), float("nan")),
+        ("plan.json", ("plan", "epochs"), "many"),
+        ("material.json", ("hyper", "epochs"), 10**40),
+        ("material.json", ("split", "held_out"), [10**6]),
+        ("material.json", ("labels", "examples"), {"a": 1}),
+        ("material.json", ("parameters",), 3),
+        ("result.json", ("held_out",), "many"),
+        ("result.json", ("guards",), [3]),
+        ("result.json", ("measures",), None),
+        ("plan.json", None, "[" * 100_000),
+        ("material.json", None, "[" * 100_000),
+        ("result.json", None, "[" * 100_000),
+        ("work-1/run.json", None, "[" * 100_000),
+        ("work-1/run.json", ("base_name",), 3),
+        ("work-1/final/result.json", ("weights",), ["../../../model.safetensors"]),
+        ("work-1/final/result.json", ("weights",), None),
+        ("work-1/trained.json", None, "[" * 100_000),
+    ],
+)
+def test_a_damaged_file_of_a_training_is_told_or_passed_over(
+    trained: tuple[Session, ComparisonView, Context], session: Session, home: Path, file: str,
+    keys: tuple[str, ...] | None, value: object,
+) -> None:  # fmt: skip
+    folder = training_runs.runs_folder(session) / "damaged"
+    shutil.copytree(home / "run", folder)
+    if file != "result.json" and not file.startswith("work"):
+        (folder / "result.json").unlink()
+    if keys is None:
+        (folder / file).write_text(str(value))
+    else:
+        kept = json.loads((folder / file).read_text("utf-8"))
+        inner = kept
+        for key in keys[:-1]:
+            inner = inner[key]
+        inner[keys[-1]] = value
+        (folder / file).write_text(json.dumps(kept))
+    for listed in tuning.trainings(session):
+        json.dumps(asdict(listed), default=str, allow_nan=False)
+    if file in {"plan.json", "material.json"}:
+        with pytest.raises(TrainingError) as refused:
+            tuning.resume_training(session, "damaged", Context())
+        assert refused.value.code == "training-damaged"
+    elif file.startswith("work") and file != "work-1/trained.json":
+        with pytest.raises(TrainingError) as refused:
+            tuning.keep_training(session, "damaged", Context())
+        assert refused.value.code == "training-damaged"
+    elif file == "result.json":
+        assert training_runs.read_comparison(folder) is None
+        with pytest.raises(TrainingError, match="not ended"):
+            tuning.adopt(session, "damaged", Context())
+    tuning.discard_training(session, "damaged")
+    assert not folder.exists()
+
+
+def test_what_a_newer_program_noted_of_a_training_is_passed_over(
+    trained: tuple[Session, ComparisonView, Context], session: Session, home: Path
+) -> None:
+    _, view, _ = trained
+    folder = training_runs.runs_folder(session) / view.run
+    shutil.copytree(home / "run", folder)
+    for file in ("plan.json", "result.json"):
+        kept = json.loads((folder / file).read_text("utf-8"))
+        (folder / file).write_text(json.dumps({**kept, "version": 99, "of_a_newer_one": [1]}))
+    assert training_runs.read_comparison(folder) == view
+    (listed,) = tuning.trainings(session)
+    assert listed.state == "trained"
