@@ -20,7 +20,7 @@ from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.page import Action, Desk, failure_text
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.checks_options import PlanOptions
-from sbert_desktop.ui.train.words import OBJECTIVES, TASKS
+from sbert_desktop.ui.train.words import OBJECTIVES, TASKS, brief
 from sbert_desktop.ui.widgets import Button, CheckBox, Label, Line, Notice, Panel, SkeletonList, Tag, announce, name
 from sbert_desktop.ui.words import count, counted, duration
 
@@ -415,7 +415,7 @@ class CheckingStep(QWidget):
         if read_only:
             self.reason.setText("The library is read-only: nothing can be trained in it.")
         elif not view.may_train:
-            self.reason.setText(stops.sentence if stops is not None else "There is nothing to learn from.")
+            self.reason.setText(brief(stops.sentence) if stops is not None else "There is nothing to learn from.")
         elif view.minutes:
             self.reason.setText(f"Takes about {duration(60 * view.minutes)}. The window may be closed meanwhile.")
         else:

@@ -110,7 +110,17 @@ def done_of(view: LabelsView) -> int:
     return view.total if view.task is Task.SAME else max(view.enough, len({row.left for row in view.rows}))
 
 
+BRIEF: Final = 120
+"""Characters of a reason that stands beside its button."""
 FROM_A_TITLE: Final = "The title of a document, as you have not searched yet"
+
+
+def brief(sentence: str) -> str:
+    """Gives a sentence, or what it says before the examples that it names, where it is long."""
+    if len(sentence) <= BRIEF:
+        return sentence
+    head = sentence.partition(": ")[0]
+    return f"{head}." if len(head) <= BRIEF else f"{head[:BRIEF].rpartition(' ')[0]}…"
 
 
 def side_title(side: TextSide) -> str:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from sbert_desktop.app.training_views import Plan, Task
 from sbert_desktop.domain import Failure
 from sbert_desktop.ui.train.history_sheet import HistorySheet
+from sbert_desktop.ui.train.words import brief
 from tests.ui.conftest import fake
 from tests.ui.train.test_labelling_page import calls, few_pages, opened  # noqa: F401  few_pages acts by itself
 
@@ -146,3 +147,12 @@ def test_nothing_of_these_steps_is_ever_a_window_of_its_own(make_window, qtbot, 
     qapp.removeEventFilter(windows)
     assert "main_window" in windows.shown
     assert not [name for name in windows.shown if name.startswith("train_")]
+
+
+def test_a_reason_beside_its_button_is_short() -> None:
+    short = "There are only 8 pairs, too few to learn from."
+    assert brief(short) == short
+    chain = "10 labels contradict others by way of a third text: " + " = ".join(["“The committee met”"] * 9) + "."
+    assert brief(chain) == "10 labels contradict others by way of a third text."
+    assert brief("word " * 60).endswith("word…")
+    assert len(brief("word " * 60)) <= 121
