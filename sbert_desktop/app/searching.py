@@ -135,7 +135,10 @@ def _steered(
     if vector is None and len(more) and not query.words.strip():
         vector = _mean(more)
     if vector is None or not len(more) + len(less):
-        notes.append("More and less like this need the meaning; this answer is by words.")
+        by_words = "More and less like this need the meaning; this answer is by words."
+        # after another model has taken over, which cuts texts in other places
+        elsewhere = "The passages to have more or less of are cut in another way by now; this answer is without them."
+        notes.append(by_words if vector is None else elsewhere)
         return vector
     return steer(vector, more, less)
 

@@ -359,3 +359,17 @@ def test_a_kept_space_whose_vectors_are_gone_is_made_again_before_it_serves(sess
         assert sound(again)
     finally:
         again.close()
+
+
+def test_more_like_a_passage_of_another_cut_is_not_told_as_an_answer_by_words(session):
+    hit = run_search(session, SHEARS).documents[0].hits[0]
+    spaces.adopt(session, "long")
+    index(session)
+    more = Query(ASKED[0], mode=Mode.SEMANTIC, more=(hit.passage_id,))
+    view = run_search(session, more)
+    assert [note.split(";")[0] for note in view.notes] == [
+        "The passages to have more or less of are cut in another way by now"
+    ]
+    assert view.documents[0].hits[0].cosine is not None
+    spaces.roll_back(session, fingerprint(OWN))
+    assert run_search(session, more).notes == ()
