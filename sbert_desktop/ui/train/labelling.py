@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -60,6 +61,7 @@ class LabellingStep(LabellingView):
         self._decisions: dict[Task, list[Decision]] = {task: [] for task in Task}
         self._unkept: list[Decision] = []  # judgements that could not be stored
         self._state = ""
+        self._folders: frozenset[Path] = frozenset()
         self._since = 0.0
         self._asked: set[Task] = set()
         self._connect()
@@ -169,6 +171,12 @@ class LabellingStep(LabellingView):
         self._show_pair()
 
     def _on_library(self) -> None:
+        library = self.desk.library
+        folders = frozenset(folder.path for folder in library.folders) if library is not None else frozenset()
+        gone, self._folders = self._folders - folders, folders
+        if gone:
+            for feed in self.feeds.values():
+                feed.drop_under(gone, folders)
         if self.isVisible():
             self._begin()
 

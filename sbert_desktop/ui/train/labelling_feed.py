@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
+from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QObject, Signal
@@ -43,6 +45,20 @@ class PairFeed(QObject):
         self._seen.difference_update(pair.id for pair in self._waiting)
         self._waiting.clear()
         self.failure, self.exhausted = None, False
+
+    def drop_under(self, gone: Collection[Path], folders: Collection[Path]) -> None:
+        """Drops pairs that wait from folders that were taken out of the library, unless another one holds them."""
+
+        def lost(path: Path | None) -> bool:
+            return path is not None and any(map(path.is_relative_to, gone)) and \
+                not any(map(path.is_relative_to, folders))
+
+        left = [pair for pair in self._waiting if not lost(pair.left.path) and not lost(pair.right.path)]
+        if len(left) < len(self._waiting):
+            self._seen.difference_update(pair.id for pair in self._waiting)
+            self._seen.update(pair.id for pair in left)
+            self._waiting = deque(left)
+            self.changed.emit()
 
     def current(self) -> PairView | None:
         """Gives the pair to be judged now."""

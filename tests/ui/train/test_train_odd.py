@@ -1,8 +1,9 @@
-"""Odd tables in the sheet that takes them in."""
+"""What a person may do that nobody expects: odd tables taken in, folders removed while their pairs are judged."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import pytest
 from sbert_desktop.app.training_views import TableView
 from sbert_desktop.domain import Finished, JobId, Outcome
 from sbert_desktop.ui.train.import_sheet import COLUMNS, ImportSheet
+from sbert_desktop.ui.train.labelling import LabellingStep
 from tests.ui.train.conftest import Host
 
 pytestmark = pytest.mark.gui
@@ -39,3 +41,24 @@ def test_a_table_that_nobody_knows_is_chosen_for_and_one_of_thousands_of_columns
     assert sheet.preview.item(2, COLUMNS - 1).text() == "a text 2, column number 3999"
     assert sheet.go.isEnabled()
     sheet.close_sheet()
+
+
+def test_pairs_that_wait_go_with_the_folder_that_they_are_from(host: Host, qtbot) -> None:
+    host.desk.refresh()
+    qtbot.waitUntil(lambda: host.desk.library is not None)
+    step = host.put(LabellingStep)
+    step.activate()
+    feed = step.feeds[step.task]
+    qtbot.waitUntil(lambda: feed.current() is not None)
+    view = host.desk.library
+    first = feed.current()
+    homes = replace(view.folders[0], path=first.left.path.parent), replace(view.folders[0], path=Path.home())
+    host.desk.library = replace(view, folders=homes)
+    host.desk.libraryChanged.emit(host.desk.library)
+    host.desk.library = replace(view, folders=homes[1:])
+    host.desk.libraryChanged.emit(host.desk.library)
+    assert feed.current() == first  # another folder holds it
+    host.desk.library = replace(view, folders=())
+    host.desk.libraryChanged.emit(host.desk.library)
+    assert feed.current() is None
+    assert step.states.stack.currentWidget() is step.states.empty
