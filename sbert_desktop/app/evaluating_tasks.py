@@ -185,15 +185,11 @@ def _read_lines(file: Path, found: dict[str, dict[str, bool]]) -> None:
                     for name, answer in (("negative", False), ("positive", True)):
                         for one in _texts(row[name]):
                             said[one] = said.get(one, False) or answer
-    except FileNotFoundError:
-        raise UsageError("file-missing", f"There is no file {display_path(file)}.", "Check the name.") from None
     except (OSError, UnicodeDecodeError) as error:
+        raise tables.refused(file, error, "Save it as UTF-8.") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(
-            "file-unreadable", f"{display_path(file)} is not readable: {error}.", "Save it as UTF-8."
-        ) from None
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UsageError(
-            "bad-lines", f"Line {line} of {display_path(file)} is not in the form of reranking sets ({error}).",
+            "bad-lines", f"Line {line} of {display_path(file)} is not in the form of reranking sets.",
             'Each line is {"query": "...", "positive": ["..."], "negative": ["..."]}.',
         ) from None  # fmt: skip
 

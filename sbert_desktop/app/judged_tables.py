@@ -46,7 +46,7 @@ def read_columns(file: Path, columns: Sequence[Names]) -> list[list[str]]:
         if name is None:
             raise UsageError(
                 "column-missing",
-                f"{display_path(file)} has no column {options[0]}; it has: {', '.join(names) or 'none'}.",
+                f"{display_path(file)} has no column {options[0]}; it has: {listed(names)}.",
                 f"Name the columns {', '.join(options[0] for options in columns)}.",
             )
         chosen.append(name)
@@ -64,12 +64,49 @@ def _read(file: Path, *, head_only: bool = False) -> tuple[tuple[str, ...], list
     try:
         ordinary_size(file)
         with open(file, encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream)
+            head = stream.readline(_LONGEST_HEAD)
+            if "\0" in head:
+                raise UsageError("file-unreadable", f"{display_path(file)} is not text.", _HINT)
+            stream.seek(0)
+            reader = csv.DictReader(stream, delimiter=_delimiter(head))
             names = tuple(name for name in (reader.fieldnames or ()) if name)
             return names, [] if head_only else list(reader)
-    except FileNotFoundError:
-        raise UsageError("file-missing", f"There is no file {display_path(file)}.", "Check the name.") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(
-            "file-unreadable", f"{display_path(file)} is not a readable CSV file: {error}.", "Save it as CSV in UTF-8."
-        ) from None
+        raise refused(file, error, _HINT) from None
+
+
+_HINT = "Save it as CSV in UTF-8."
+_LONGEST_HEAD = 100_000
+_SHOWN, _WIDE = 12, 40
+"""Names of columns that are shown, and the characters of one."""
+
+
+def _delimiter(head: str) -> str:
+    """Gives what parts the names of the columns: a comma, unless there is none."""
+    return next((sign for sign in ",;\t" if sign in head), ",")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Gives names of columns for a message, however many and long: what is no table has odd ones."""
+    shown = [_plain(name) for name in names[:_SHOWN]]
+    rest = len(names) - len(shown)
+    return (", ".join(shown) or "none") + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def _plain(name: str) -> str:
+    plain = "".join(sign if sign.isprintable() else "?" for sign in name)
+    return plain if len(plain) <= _WIDE else f"{plain[: _WIDE - 1]}…"
+
+
+def refused(file: Path, error: Exception, hint: str) -> UsageError:
+    """Gives why a file cannot be read, in plain words: ``file-missing`` or ``file-unreadable``."""
+    shown = display_path(file)
+    if isinstance(error, FileNotFoundError):
+        return UsageError("file-missing", f"There is no file {shown}.", "Check the name.")
+    if isinstance(error, OSError):
+        reason = f"cannot be read: {(error.strerror or 'the system refuses').lower()}"
+        return UsageError("file-unreadable", f"{shown} {reason}.", "Choose another file.")
+    if isinstance(error, UnicodeDecodeError):
+        return UsageError("file-unreadable", f"{shown} is not text in UTF-8.", hint)
+    return UsageError("file-unreadable", f"{shown} has a cell with more characters than can be read.",
+                      "See whether a quotation mark opens there and does not close.")  # fmt: skip

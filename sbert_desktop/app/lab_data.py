@@ -288,7 +288,7 @@ def _from_file(file: Path) -> Judged:
             return read(file, name)
     raise UsageError(
         "column-missing",
-        f"{display_path(file)} has none of the known sets of columns; it has: {', '.join(sorted(columns)) or 'none'}.",
+        f"{display_path(file)} has none of the known sets of columns; it has: {tables.listed(sorted(columns))}.",
         "See 'sbert-desktop lab --help' for what can be measured on.",
     )
 

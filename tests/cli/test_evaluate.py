@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -136,3 +137,39 @@ def test_a_bad_file_ends_in_one_plain_line(run, tmp_path, kind, name, text, code
     assert "\n" not in answer["error"]["message"]
     if code == "column-missing":
         assert run("evaluate", kind, tmp_path / "none.jsonl", "--json")[1]["error"]["code"] == "file-missing"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.csv", b"\0" * 300, "is not text"),
+        ("a.csv", "text,label\ncaf\u00e9,1\n".encode("latin-1"), "is not text in UTF-8"),
+        ("a.csv", ("text,label\n" + "a" * 20_000_000 + ",1\n").encode(), "more characters than can be read"),
+        ("a.csv", b"[" * 90_000, "has no column text; it has: [[["),
+        ("a.csv", b"a\x1b[31m,b\n1,2\n", "it has: a?[31m, b."),
+        ("a.csv", None, "it is no ordinary file"),
+    ],
+)
+def test_what_is_no_table_is_told_in_few_plain_words(run, tmp_path, name, data, said):
+    if data is None:
+        os.mkfifo(tmp_path / name)
+    else:
+        (tmp_path / name).write_bytes(data)
+    for command in (("evaluate", "classification"), ("lab", "--data")):
+        status, answer, err = run(*command, tmp_path / name, "--json")
+        assert status == 1
+        assert answer["error"]["code"] in {"file-unreadable", "column-missing"}
+        assert said in err or "none of the known sets of columns" in err
+        assert "Errno" not in err
+        assert "codec" not in err
+        assert len(err) < 400
+
+
+def test_a_table_may_be_parted_by_semicolons_or_tabs(run, tmp_path):
+    table = labelled(SUBJECTS, 20)
+    (tmp_path / "all.csv").write_text(table)
+    expected = run("evaluate", "classification", tmp_path / "all.csv", "--json")[1]
+    for sign in ";\t":
+        (tmp_path / "all.csv").write_text(table.replace(",", sign))
+        answer = run("evaluate", "classification", tmp_path / "all.csv", "--json")[1]
+        assert {**answer, "seconds": 0} == {**expected, "seconds": 0}
