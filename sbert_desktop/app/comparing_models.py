@@ -199,7 +199,7 @@ def _brief(guard: Guard) -> str:
         case "collapse":
             return f"Typical score {tuned:.2f}, before {base:.2f}"
         case "general":
-            return f"Agreement with people {tuned:.2f}, before {base:.2f}"
+            return f"Agreement {tuned:.2f}, before {base:.2f}"
         case "neighbours":
             return f"{10 * tuned:.0f} of 10 neighbours are the same"
     return ""

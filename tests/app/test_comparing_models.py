@@ -12,7 +12,7 @@ from sbert_desktop.training.guards import Guard
     ("code", "said"),
     [
         ("collapse", "Typical score 0.12, before 0.06"),
-        ("general", "Agreement with people 0.12, before 0.06"),
+        ("general", "Agreement 0.12, before 0.06"),
         ("neighbours", "1 of 10 neighbours are the same"),
     ],
 )
