@@ -109,7 +109,7 @@ def disk_full(path: Path, detail: str = "") -> LibraryError:
     return LibraryError(
         "disk-full",
         f"The disk that holds the library {short_path(path)} is almost full.",
-        "Indexing goes on when there is room again. What is indexed so far is safe.",
+        "Make room on it; indexing then goes on by itself. What was stored so far is safe.",
         detail,
     )
 

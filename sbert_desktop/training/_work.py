@@ -21,6 +21,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -133,6 +134,10 @@ def write_json(path: Path, value: Mapping[str, object], *, private: bool = False
     os.replace(part, path)
 
 
+_REFUSED = re.compile(r"([^:]+?) ?\(os error \d+\)")
+"""How libraries written in Rust (safetensors, tokenizers) tell of the system's refusal: not as an OSError."""
+
+
 @contextlib.contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
     """Gives a folder to write into; it takes its name, in place of one that was there, once it is whole.
@@ -157,8 +162,12 @@ def whole_folder(target: Path) -> Iterator[Path]:
         else:
             os.rename(part, target)
         sync(target.parent)
-    except OSError as error:
-        raise TrainingError("disk-full", f"The state of the training could not be stored: {error.strerror or error}.",
+    except Exception as error:
+        reason = error.strerror if isinstance(error, OSError) else _REFUSED.search(str(error))
+        if reason is None and not isinstance(error, OSError):
+            raise
+        said = reason if isinstance(reason, str) else str(error) if reason is None else reason[1]
+        raise TrainingError("disk-full", f"The state of the training could not be stored: {said}.",
                             "See whether the disk is full, then resume.") from error  # fmt: skip
     finally:
         shutil.rmtree(part, ignore_errors=True)

@@ -7,6 +7,7 @@ listed with their line; they never end an import. Pure functions over one file; 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 import os
@@ -599,7 +600,8 @@ def write_labels(path: Path, labels: LabelSet) -> int:
             writer.writerows(_rows(labels))
         os.replace(partial, path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what could not be made cannot always be removed
+            partial.unlink(missing_ok=True)
         reason = os.strerror(error.errno).lower() if error.errno else "the disk refused"
         raise TrainingError("not-written", f"{display_path(path)} cannot be written: {reason}.",
                             "Choose another place.") from error  # fmt: skip

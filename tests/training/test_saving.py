@@ -14,7 +14,7 @@ import pytest
 from sbert_desktop.encoder import models, open_cross_encoder, open_encoder
 from sbert_desktop.errors import TrainingError
 from sbert_desktop.jobs import NullContext, spawn_child
-from sbert_desktop.training import running, saving
+from sbert_desktop.training import _work, running, saving
 from sbert_desktop.training.labels import Example, LabelKind, LabelSet
 from sbert_desktop.training.objectives import HyperParameters
 from sbert_desktop.training.running import CROSS_ENCODER, ENCODER, Recipe, Training
@@ -269,3 +269,17 @@ def test_a_name_of_any_length_and_script_is_one_that_a_folder_can_have(tmp_path:
     assert (tmp_path / found).parent == tmp_path
     assert len(found.encode("utf-8")) < 100
     assert saving.next_name(tmp_path, name).removesuffix("-2") == found.removesuffix("-1")
+
+
+def test_a_full_disk_is_told_whichever_library_meets_it(tmp_path: Path) -> None:
+    for error in (
+        Exception("Error while serializing: I/O error: No space left on device (os error 28)"),
+        OSError(28, "No space left on device"),
+    ):
+        with pytest.raises(TrainingError, match="No space left on device\\.") as refused:  # noqa: SIM117
+            with _work.whole_folder(tmp_path / "state"):
+                raise error
+        assert refused.value.code == "disk-full"
+        assert not list(tmp_path.iterdir())
+    with pytest.raises(KeyError), _work.whole_folder(tmp_path / "state"):
+        raise KeyError("another fault")

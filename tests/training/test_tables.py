@@ -233,3 +233,11 @@ def test_rows_with_a_cell_too_large_to_be_read_are_told_as_that(tmp_path: Path) 
     found = read_labels(put(tmp_path, "\n".join(["text_a,text_b,label", *rows])))
     assert len(found.labels) == 9
     assert [(row.line, row.reason) for row in found.bad] == [(5, "a cell has more characters than can be read")]
+
+
+@pytest.mark.parametrize("place", ["x" * 300 + ".csv", "none/labels.csv", "."])
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, place: str) -> None:
+    labels = LabelSet(LabelKind.PAIRS, (Example(("a", "b"), 1.0),))
+    with pytest.raises(TrainingError, match="cannot be written") as refused:
+        write_labels(tmp_path / place, labels)
+    assert refused.value.code == "not-written"
