@@ -25,7 +25,7 @@ from sbert_desktop.ui.page import Action, Desk, failure_text
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.comparing_words import metric_words
 from sbert_desktop.ui.train.curves import CurveChart
-from sbert_desktop.ui.train.runs import ResumeOffer, RunsList
+from sbert_desktop.ui.train.runs import ResumeOffer, RunsList, run_label
 from sbert_desktop.ui.train.runs_deeds import run_deeds
 from sbert_desktop.ui.widgets import (
     Button,
@@ -339,7 +339,7 @@ class RunningStep(QWidget):
     def _on_discard(self, run: object) -> None:
         if isinstance(run, RunView):
             seconds = run.comparison.seconds if run.comparison is not None else 0.0
-            self.deeds.discard(self.window(), run.run, run.name or "The training", seconds)
+            self.deeds.discard(self.window(), run.run, run_label(run), seconds)
 
     def _on_compare(self, run: object) -> None:
         if isinstance(run, RunView) and run.comparison is not None:

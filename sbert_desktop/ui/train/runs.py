@@ -40,6 +40,11 @@ def gain_words(run: RunView) -> str:
     return interval(view) if counted(view) else f"{interval(view)} by {metric_words(view.metric)}"
 
 
+def run_label(run: RunView) -> str:
+    """Gives the name of a training, that of its model once it has one: two of the same name are told apart."""
+    return run.model or (run.comparison.name if run.comparison is not None else "") or run.name or "A training"
+
+
 class RunRow(QWidget):
     """One training, with its buttons."""
 
@@ -51,7 +56,7 @@ class RunRow(QWidget):
     def __init__(self, run: RunView, at: int, *, busy: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.run = run
-        label = run.name or "A training"
+        label = run_label(run)
         state, tone, icon = STATES.get(run.state, (run.state, "neutral", ""))
         name(self, f"train_run_{at}", f"{label}: {state}. {gain_words(run)}")
         row = QHBoxLayout(self)

@@ -13,6 +13,7 @@ from sbert_desktop.domain import Failure, Finished, Outcome
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.curves import CurveChart
 from sbert_desktop.ui.train.running import RunningStep
+from sbert_desktop.ui.train.runs import run_label
 from tests.ui.fake_training import NOW, RUN, STEPS, comparison
 from tests.ui.train.conftest import Host
 
@@ -153,6 +154,7 @@ def test_earlier_trainings_offer_what_can_be_done_with_each(host, step, qtbot) -
     assert shown(2) == ["compare", "discard"]
     assert shown(3) == ["resume", "discard"]
     assert shown(4) == []
+    assert run_label(replace(program.runs[0], model="Home-1-2")) == "Home-1-2"  # as the list of models has it
     assert "6 to 20 better" in step.runs.rows[0].accessibleName()
     assert "Not clearly better: 5 worse to 8 better" in step.runs.rows[1].accessibleName()
     assert step.stack.currentWidget() is step.area
