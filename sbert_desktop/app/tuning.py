@@ -79,8 +79,20 @@ def _view_of(folder: Path) -> RunView:
 
 
 def trainings(session: Session) -> tuple[RunView, ...]:
-    """Lists trainings, the newest first."""
-    return runs.list_runs(session)
+    """Lists trainings, the newest first; one whose model was adopted and gave way to another since is ``kept``."""
+    used = _models_in_use(session)
+    return tuple(
+        replace(run, state=runs.KEPT) if run.state == runs.ADOPTED and run.model not in used else run
+        for run in runs.list_runs(session)
+    )
+
+
+def _models_in_use(session: Session) -> set[str]:
+    """Gives the names of the models that search with, or are about to."""
+    from sbert_desktop.app.models import CROSS_ENCODER as SECOND_LOOK
+
+    wanted = session.library.wanted_space()
+    return {session.model_name(), session.settings.text(SECOND_LOOK), wanted.model if wanted is not None else ""}
 
 
 def keep_training(session: Session, run: str, context: JobContext) -> tuple[RunView, ...]:

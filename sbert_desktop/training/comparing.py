@@ -269,6 +269,9 @@ def _measured(metric: str, base: float, tuned: float, differences: Floats) -> Me
     return Measured(metric, base, tuned, float(low), float(high))
 
 
+_SAID = {"ap": "average precision"}
+
+
 def _verdict(found: _Found, primary: Measured | CannotMeasure, shown: Measured | CannotMeasure, count: int) -> str:
     if isinstance(primary, CannotMeasure):
         return f"Cannot measure: {_lowered(primary.reason)}"
@@ -286,10 +289,10 @@ def _verdict(found: _Found, primary: Measured | CannotMeasure, shown: Measured |
     if clear and np.sign(speaking.low) != np.sign(primary.low):
         # The order is clearly another one, yet as many lie on the right side of the threshold.
         word = "better" if primary.low > 0 else "worse"
-        order = "{} {} instead of {}".format(primary.metric, *_told_apart(primary))
+        order = "{} {} instead of {}".format(_SAID.get(primary.metric, primary.metric), *_told_apart(primary))
         return f"{said}, which could be chance; but it orders them clearly {word} ({order})."
     if not clear and np.sign(speaking.low) == np.sign(speaking.high) != 0:
-        return f"{said}; but the order of the labels ({primary.metric}) changed no more than by chance."
+        return f"{said}; but their order ({_SAID.get(primary.metric, primary.metric)}) changed no more than by chance."
     return f"{said}; {_range(speaking, counted, clear)}."
 
 

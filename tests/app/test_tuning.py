@@ -222,6 +222,9 @@ def test_adopting_brings_the_library_to_the_model(
     monkeypatch.setattr(spaces, "adopt", lambda session, name: asked.append(name) or found)
     assert tuning.adopt(session, view.run, NullContext()) == found
     assert asked == ["home-1"]
+    listed = next(one for one in tuning.trainings(session) if one.run == view.run)
+    assert listed.state == "kept", "another model is in use, as after going back"
+    monkeypatch.setattr(session, "model_name", lambda: listed.model)
     assert [one.state for one in tuning.trainings(session) if one.run == view.run] == ["adopted"]
 
 

@@ -79,6 +79,7 @@ class LabellingStep(LabellingView):
         for button in self.grades:
             button.clicked.connect(partial(self._judge_grade, button))
         self.among.cleared.connect(lambda: self.judge_among((), ""))
+        self.among.clicked.connect(lambda: self.judge_among((), ""))
         self.skip.clicked.connect(self.skip_pair)
         self.undo.clicked.connect(self.take_back_last)
         self.more.toggled.connect(self._show_context)

@@ -121,7 +121,9 @@ def test_the_menu_of_the_selection_leads_where_the_program_can_go(make_map, qtbo
     made = page.deeds.selection_menu()
     texts = [action.text().split("\t")[0] for action in made.actions() if action.text()]
     assert "Sort only these into clusters" in texts
-    assert "Label pairs of these" not in texts  # nothing would answer yet
+    with qtbot.waitSignal(page.desk.amongRequested) as wanted:
+        next(action for action in made.actions() if action.text().startswith("Label pairs of these")).trigger()
+    assert wanted.args[0] == "train"
     with qtbot.waitSignal(page.desk.amongRequested) as wanted:
         next(action for action in made.actions() if action.text().startswith("Sort")).trigger()
     assert wanted.args[0] == "clusters"
