@@ -138,6 +138,7 @@ def test_a_huge_text_is_split_in_pieces_with_the_same_offsets(encoder, monkeypat
     np.testing.assert_array_equal(encoder.tokenizer.offsets(text), whole)
 
 
+@pytest.mark.slow
 def test_another_pooling_is_another_space_and_is_the_one_of_torch(encoder, model_dir: Path) -> None:
     torch = pytest.importorskip("torch")
     from transformers import AutoModel

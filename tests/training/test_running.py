@@ -343,6 +343,7 @@ def test_a_folder_is_begun_once_and_others_are_not_resumable(tiny: Path, tmp_pat
     assert running.resumable(tmp_path / "run") is None
 
 
+@pytest.mark.slow
 def test_a_killed_child_is_started_again_from_its_checkpoint(tiny: Path, tmp_path: Path) -> None:
     """With real processes and a real SIGKILL."""
     hyper = replace(HYPER, epochs=30)  # 180 steps
