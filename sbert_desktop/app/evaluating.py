@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.app.evaluating_tasks import encode_queries
-from sbert_desktop.app.judged_tables import read_columns
+from sbert_desktop.app.judged_tables import number_of, read_columns
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import (
     WORDS_WEIGHT,
@@ -288,21 +288,7 @@ def read_scored(file: Path, kind: str) -> tuple[list[str], list[str], list[float
         UsageError: As :func:`judged_tables.read_columns`; ``not-a-number``.
     """
     first, second, numbers = read_columns(file, _COLUMNS[kind])
-    return first, second, [_number(file, line, value) for line, value in enumerate(numbers, 2)]
-
-
-def _number(file: Path, row: int, value: str) -> float:
-    try:
-        number = float(value)
-        if not math.isfinite(number):
-            raise ValueError
-        return number
-    except ValueError:
-        raise UsageError(
-            "not-a-number",
-            f"Line {row} of {display_path(file)} has {value!r} where a number belongs.",
-            "Correct the line.",
-        ) from None
+    return first, second, [number_of(file, line, value) for line, value in enumerate(numbers, 2)]
 
 
 def _cosines(encoder: Encoder, first: list[str], second: list[str], context: JobContext) -> NDArray[np.float64]:

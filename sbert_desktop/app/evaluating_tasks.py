@@ -157,7 +157,7 @@ def read_candidates(file: Path) -> CandidateLists:
         columns = tables.read_columns(file, (tables.QUERY, tables.CANDIDATE, tables.RELEVANT))
         for line, (query, text, label) in enumerate(zip(*columns, strict=True), 2):
             said = found.setdefault(query, {})
-            said[text] = said.get(text, False) or _number(file, line, label) > 0
+            said[text] = said.get(text, False) or tables.number_of(file, line, label) > 0
     usable = {query: said for query, said in found.items() if any(said.values()) and not all(said.values())}
     if not usable:
         raise UsageError(
@@ -329,16 +329,3 @@ def encode_queries(encoder: Encoder, texts: Sequence[str], context: JobContext) 
         context.progress("Encoding questions", row, len(texts))
         out[row] = encoder.encode_query(text)
     return out
-
-
-def _number(file: Path, line: int, value: str) -> float:
-    try:
-        number = float(value)
-        if not math.isfinite(number):
-            raise ValueError
-        return number
-    except ValueError:
-        raise UsageError(
-            "not-a-number", f"Line {line} of {display_path(file)} has {value!r} where a number belongs.",
-            "Correct the line.",
-        ) from None  # fmt: skip

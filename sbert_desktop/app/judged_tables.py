@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -110,3 +111,21 @@ def refused(file: Path, error: Exception, hint: str) -> UsageError:
         return UsageError("file-unreadable", f"{shown} is not text in UTF-8.", hint)
     return UsageError("file-unreadable", f"{shown} has a cell with more characters than can be read.",
                       "See whether a quotation mark opens there and does not close.")  # fmt: skip
+
+
+def number_of(file: Path, line: int, value: str) -> float:
+    """Gives the number in a cell.
+
+    Raises:
+        UsageError: ``not-a-number``: it is none, or not a finite one.
+    """
+    try:
+        number = float(value)
+        if not math.isfinite(number):
+            raise ValueError
+        return number
+    except ValueError:
+        raise UsageError(
+            "not-a-number", f"Line {line} of {display_path(file)} has {value!r} where a number belongs.",
+            "Correct the line.",
+        ) from None  # fmt: skip

@@ -43,6 +43,7 @@ from sbert_desktop.app.training_views import (
     Task,
 )
 from sbert_desktop.errors import TrainingError, UsageError
+from sbert_desktop.training.files import read_json, write_json
 from sbert_desktop.training.labels import Example, LabelKind, LabelSet
 from sbert_desktop.training.objectives import HyperParameters, checked
 from sbert_desktop.training.saving import file_stem
@@ -188,8 +189,8 @@ def write_plan(folder: Path, plan: Plan, material: Material) -> None:
         "hyper": asdict(material.hyper), "parameters": dict(material.parameters), "notes": material.notes,
     }  # fmt: skip
     try:
-        write_json(folder / MATERIAL, noted, private=True)
-        write_json(folder / PLAN, {"version": 1, "made": time.time(), "plan": plan_note(plan)})
+        write_json(folder / MATERIAL, noted, private=True, finite=True)
+        write_json(folder / PLAN, {"version": 1, "made": time.time(), "plan": plan_note(plan)}, finite=True)
     except OSError as error:
         raise _not_stored(error) from error
 
@@ -276,7 +277,7 @@ def write_comparison(folder: Path, view: ComparisonView) -> None:
         TrainingError: ``disk-full``.
     """
     try:
-        write_json(folder / RESULT, asdict(view), private=True)
+        write_json(folder / RESULT, asdict(view), private=True, finite=True)
     except OSError as error:
         raise _not_stored(error) from error
 
@@ -318,7 +319,7 @@ def _made(kind: type[Noted], note: Mapping[str, object]) -> Noted:
 
 def write_state(folder: Path, state: str, model: str) -> None:
     """Keeps what became of a training, and the name of its model in the store."""
-    write_json(folder / STATE, {"state": state, "model": model})
+    write_json(folder / STATE, {"state": state, "model": model}, finite=True)
 
 
 def stored_model(folder: Path) -> str:
@@ -402,31 +403,6 @@ def _lock(handle: int) -> bool:
     except OSError:
         return False
     return True
-
-
-# ---------------------------------------------------------------- files
-
-
-def read_json(path: Path) -> dict[str, object] | None:
-    """Gives the object of a JSON file, None where there is none that can be read."""
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def write_json(path: Path, value: Mapping[str, object], *, private: bool = False) -> None:
-    """Writes a JSON file as a whole or not at all; ``private``: for its owner only."""
-    part = path.with_name(f".{path.name}.part")
-    with contextlib.suppress(OSError):
-        part.unlink()
-    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        json.dump(value, stream, allow_nan=False)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(part, path)
 
 
 def _not_stored(error: OSError) -> TrainingError:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sbert_desktop.errors import TrainingError
 from sbert_desktop.training import _work
 from sbert_desktop.training._work import Recipe
+from sbert_desktop.training.files import read_json, write_json
 from sbert_desktop.training.labels import GRADE_TOP, LabelKind, LabelSet, same_text
 from sbert_desktop.training.objectives import objective
 
@@ -191,12 +192,12 @@ class Trainer:
         state = {"step": self.done, "of": self.of, "parts": self.parts, "device": self.device, "note": dict(note)}
         target = _work.numbered(self.work, _work.CHECKPOINT, self.done)
         if target.is_dir():  # only the note is new
-            _work.write_json(target / _work.STATE, state)
+            write_json(target / _work.STATE, state)
         else:
             with _work.whole_folder(target) as folder:
                 _save(dict(self.parameters), folder / _work.WEIGHTS)
                 _save(self._optimizer_state() | _random_state(self.device), folder / _work.OPTIMIZER)
-                _work.write_json(folder / _work.STATE, state)
+                write_json(folder / _work.STATE, state)
         self.note = note
         best = note.get("best")
         _work.remove_numbered(self.work, _work.CHECKPOINT, keep=self.done)
@@ -496,7 +497,7 @@ def _read_checkpoint(
         more = load_file(str(folder / _work.OPTIMIZER))
     except (OSError, SafetensorError):
         return None
-    state = _work.read_json(folder / _work.STATE)
+    state = read_json(folder / _work.STATE)
     fits = {name: one.shape for name, one in weights.items()} == {name: one.shape for name, one in parameters.items()}
     return (weights, more, state) if state is not None and fits and "random/cpu" in more else None
 

@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from sbert_desktop.errors import TrainingError, UsageError
+from sbert_desktop.training.files import write_json
 from sbert_desktop.training.labels import Example, LabelKind, LabelSet
 from sbert_desktop.training.objectives import HyperParameters, checked
 
@@ -110,28 +111,6 @@ def read_recipe(work: Path) -> Recipe:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as error:
         raise TrainingError("training-damaged", "What this training was begun with cannot be read.",
                             "Train anew.", detail=type(error).__name__) from error  # fmt: skip
-
-
-def read_json(path: Path) -> dict[str, object] | None:
-    """Gives the object of a JSON file, None where there is none that can be read."""
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def write_json(path: Path, value: Mapping[str, object], *, private: bool = False) -> None:
-    """Writes a JSON file as a whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    with contextlib.suppress(OSError):
-        part.unlink()
-    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        json.dump(value, stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(part, path)
 
 
 _REFUSED = re.compile(r"([^:]+?) ?\(os error \d+\)")

@@ -23,6 +23,7 @@ from sbert_desktop.domain import Child, JobContext, Vectors
 from sbert_desktop.errors import Cancelled, JobError, TrainingError
 from sbert_desktop.training import _work
 from sbert_desktop.training._work import CROSS_ENCODER, ENCODER, Recipe
+from sbert_desktop.training.files import read_json, write_json
 from sbert_desktop.training.labels import LabelSet
 
 __all__ = ["CROSS_ENCODER", "ENCODER", "HeldOut", "Point", "Recipe", "Standing", "Trained", "Training", "Unfinished",
@@ -181,11 +182,11 @@ def recipe_of(folder: Path) -> Recipe:
 
 def resumable(folder: Path) -> Unfinished | None:
     """Says how far a training is, None where none was begun (or it cannot be read)."""
-    run = _work.read_json(folder / _work.RUN)
+    run = read_json(folder / _work.RUN)
     if run is None or not (folder / _work.LABELS).is_file():
         return None
     newest = _work.all_numbered(folder, _work.CHECKPOINT)
-    state = _work.read_json(newest[0][1] / _work.STATE) if newest else None
+    state = read_json(newest[0][1] / _work.STATE) if newest else None
     try:
         return Unfinished(
             folder, float(cast(float, run["made"])), int(cast(int, state["step"])) if state else 0,
@@ -199,7 +200,7 @@ def resumable(folder: Path) -> Unfinished | None:
 
 def result_of(folder: Path) -> Trained | None:
     """Gives what came of a training that has ended, else None."""
-    kept = _work.read_json(folder / _work.TRAINED)
+    kept = read_json(folder / _work.TRAINED)
     if kept is None or not (folder / _work.FINAL).is_dir():
         return None
     try:
@@ -437,7 +438,7 @@ class Training:
         )  # fmt: skip
         kept = {**asdict(trained), "curve": memory.to_note()["curve"]}
         del kept["folder"]
-        _work.write_json(self.folder / _work.TRAINED, kept)
+        write_json(self.folder / _work.TRAINED, kept)
         _work.remove_numbered(self.folder, _work.CHECKPOINT, keep=None)
         _work.remove_numbered(self.folder, _work.BEST, keep=None)
         return trained

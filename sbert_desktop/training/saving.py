@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from sbert_desktop.errors import TrainingError
 from sbert_desktop.training import _work
 from sbert_desktop.training._work import CROSS_ENCODER, Recipe
+from sbert_desktop.training.files import read_json
 from sbert_desktop.training.objectives import objective
 
 _SCRATCH = ".adding-"
@@ -111,7 +112,7 @@ def assemble(work: Path, target: Path, *, results: Sequence[Result] = (), made: 
         OSError: It cannot be written.
     """
     recipe = _work.read_recipe(work)
-    result = _work.read_json(work / _work.FINAL / _work.RESULT)
+    result = read_json(work / _work.FINAL / _work.RESULT)
     if result is None:
         raise TrainingError("not-trained", "This training has not ended yet.", "Resume it first.")
     base = work / _work.SCORER if (work / _work.SCORER).is_dir() else recipe.base
@@ -151,7 +152,7 @@ def _is_inside(name: str) -> bool:
 def model_card(name: str, work: Path, *, results: Sequence[Result] = (), made: float | None = None) -> str:
     """Gives the card of a model: what it was made from and how, none of the person's texts."""
     recipe = _work.read_recipe(work)
-    trained = _work.read_json(work / _work.TRAINED) or {}
+    trained = read_json(work / _work.TRAINED) or {}
     hyper = recipe.hyper
     scores = recipe.kind == CROSS_ENCODER
     counts = ", ".join(f"{count} {word}" for word, count in _counts(recipe).items())

@@ -15,7 +15,7 @@ from sbert_desktop.domain import display_path
 from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.collections.collect_sheet import CollectSheet
 from sbert_desktop.ui.map.picture_sheet import ask_picture
-from sbert_desktop.ui.map.points import Rows, only, only_colours
+from sbert_desktop.ui.map.points import only, only_colours
 from sbert_desktop.ui.map.rows import title_words
 from sbert_desktop.ui.map.words import of_the_map
 from sbert_desktop.ui.naming import in_title
@@ -218,7 +218,3 @@ class MapDeeds(QObject):
             action.triggered.connect(lambda _=False: run())
 
         return made, add
-
-    def points_of_row(self, row: DocumentRow) -> Rows:
-        """Gives the points of one document."""
-        return self._page.points_of((row.content,))

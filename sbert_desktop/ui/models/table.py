@@ -15,7 +15,6 @@ from sbert_desktop.app.views import ModelView
 from sbert_desktop.ui import words
 from sbert_desktop.ui.library.tables import Column, Index, RowDelegate, RowsModel, Table
 from sbert_desktop.ui.models.words import (
-    SECOND,
     all_languages,
     kind,
     kind_tip,
@@ -192,11 +191,6 @@ class ModelTable(Table):
     def row_of(self, own: str) -> ModelRow | None:
         """Gives the row of a model by its name."""
         return next((model_row(row) for row in self.rows_model.rows if model_row(row).name == own), None)
-
-
-def is_second(row: ModelRow) -> bool:
-    """True for a model of the second look."""
-    return row.model.kind == SECOND
 
 
 def content_width(column: Column, rows: list[object], *, first: bool, last: bool) -> int:
