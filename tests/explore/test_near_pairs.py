@@ -13,6 +13,7 @@ import pytest
 
 from sbert_desktop.errors import Cancelled
 from sbert_desktop.explore import _pair_store
+from sbert_desktop.explore import near_pairs as near_pairs_module
 from sbert_desktop.explore.near_pairs import NearPairs, near_pairs
 from sbert_desktop.explore.shared_passages import shared_passages
 
@@ -211,8 +212,30 @@ def test_too_many_near_pairs_raise_the_line_and_keep_the_memory_flat(rng, floor,
     assert results[1].whole == pairs.whole
 
 
-def test_ties_without_number_are_bounded_too(rng, monkeypatch):
-    """Few words hashed: thousands of rows with exactly the same cosine to each other."""
+class LastFirst(_pair_store.PairStore):
+    """Takes the pairs in the other order, as threads that overtake each other may."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.held = []
+
+    def add(self, a, b, cosine):
+        self.held.append((a, b, cosine))
+
+    def finish(self):
+        for pairs in reversed(self.held):
+            super().add(*pairs)
+        return super().finish()
+
+
+@pytest.mark.parametrize(("store", "workers"), [(_pair_store.PairStore, 1), (_pair_store.PairStore, 4), (LastFirst, 1)])
+def test_ties_without_number_are_bounded_too(store, workers, monkeypatch):
+    """Few words hashed: thousands of rows with exactly the same cosine to each other.
+
+    How many of the pairs stay depends on the order in which the threads bring them. That each row that lacks one is
+    known to lack one does not.
+    """
+    monkeypatch.setattr(near_pairs_module, "PairStore", store)
     monkeypatch.setattr(_pair_store, "_FEW", 10_000)
     monkeypatch.setattr(_pair_store, "_MOST_WHOLE", 10_000)
     monkeypatch.setattr(_pair_store, "_ROOM", 10_000)
@@ -220,9 +243,11 @@ def test_ties_without_number_are_bounded_too(rng, monkeypatch):
     # 0.875 squared is exact in float32: a tie whichever order the machine's BLAS adds in
     vectors[:, 0] = 0.875
     vectors[np.arange(1_500), np.arange(1_500) + 1] = np.sqrt(1 - 0.875**2)
-    pairs = near_pairs(vectors, np.ones(1_500, bool), floor=0.7)
+    pairs = near_pairs(vectors, np.ones(1_500, bool), floor=0.7, workers=workers)
     assert len(pairs.a) <= 10_000 + 1_500 * 64
-    assert pairs.cut == 1_500
+    each = np.bincount(pairs.a, minlength=1_500) + np.bincount(pairs.b, minlength=1_500)
+    assert pairs.cut > 1_000
+    np.testing.assert_array_equal(pairs.left_out, each < 1_499)
 
 
 def test_only_new_rows_are_compared_and_the_result_is_that_of_a_full_run(rng):
