@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QTableWidget, QTableWidgetItem, QVBoxLayout, QWidget
 
 from sbert_desktop.app.training_views import ImportedView, TableView
 from sbert_desktop.domain import Finished, Outcome
 from sbert_desktop.ui.bridge import Latest
+from sbert_desktop.ui.drop import local_paths
 from sbert_desktop.ui.naming import quick_path
 from sbert_desktop.ui.overlay import Sheet
 from sbert_desktop.ui.page import failure_text
 from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.train.table_drop import is_like_a_table
 from sbert_desktop.ui.train.words import FIELD_WORDS, KINDS
 from sbert_desktop.ui.widgets import (
     Button,
@@ -35,14 +39,17 @@ if TYPE_CHECKING:
 ROWS = 5
 COLUMNS, CHARACTERS = 16, 300
 """Columns of a table that are shown at most, and characters of each text."""
+EXPECTED = "Drop a table here (.csv, .tsv) or choose one: two or three texts a row, and a judgement"
 
 
-def open_import(window: QWidget, page: TrainPage, path: Path | None = None) -> ImportSheet:
-    """Opens the sheet; with a path it looks at that table at once."""
+def open_import(window: QWidget, page: TrainPage, paths: Sequence[Path] = ()) -> ImportSheet:
+    """Opens the sheet; with paths it looks at the table among them at once."""
     sheet = window.findChild(ImportSheet, "train_import_sheet")
     if sheet is None:
         sheet = ImportSheet(window, page)
-    sheet.begin(path)
+    sheet.begin()
+    if paths:
+        sheet.take(paths)
     return sheet
 
 
@@ -52,9 +59,11 @@ class ImportSheet(Sheet):
     def __init__(self, window: QWidget, page: TrainPage) -> None:
         super().__init__(window, width=720)
         name(self, "train_import_sheet", "Import pairs")
+        self.setAcceptDrops(True)
         self._page, self._desk = page, page.desk
         self._table: TableView | None = None
         self._path: Path | None = None
+        self._told = ""  # of what was dropped beside the table
         self._latest = Latest(page.desk.bridge)
         self._fields: list[tuple[str, ComboBox]] = []
         self._busy = False
@@ -149,20 +158,18 @@ class ImportSheet(Sheet):
 
     # ---- showing
 
-    def begin(self, path: Path | None = None) -> None:
-        """Opens with no table, or with one."""
-        self._table, self._path, self._busy = None, None, False
+    def begin(self) -> None:
+        """Opens with no table."""
+        self._table, self._path, self._busy, self._told = None, None, False, ""
         self._latest.drop()
         self.notice.hide()
         self.mapping.hide()
-        self.file.set_full_text("A table (.csv or .tsv) with two or three texts in each row and what was said of them")
+        self.file.set_full_text(EXPECTED)
         self.choose.setText("Choose a table...")
         self._show_imported(self._page.imported)
         self._fit_foot()
         self.open()
         self.place()
-        if path is not None:
-            self.look(path)
 
     def first_focus(self) -> QWidget:
         return self.choose
@@ -173,14 +180,57 @@ class ImportSheet(Sheet):
         if found:
             self.look(Path(found))
 
-    def look(self, path: Path) -> None:
-        """Looks at a table; what is in it is guessed."""
-        self._path = path
-        self._table = None
+    def look(self, path: Path, told: str = "") -> None:
+        """Looks at a table; what is in it is guessed. ``told``: what has to be said of it beside that."""
+        self._expect(path)
+        self._told = told
+        self._ask((), "")
+
+    def take(self, paths: Sequence[Path]) -> None:
+        """Looks at what was dropped: at the first that may be a table; a folder is none."""
+        if self._busy:
+            return
+        path = next(filter(is_like_a_table, paths), paths[0])
+        left = len(paths) - 1
+        told = f"Tables are taken in one at a time: this is {quick_path(path.name)}. Drop the other " \
+            f"{counted(left, 'file') if left > 1 else 'one'} after it." if left else ""
+        self._expect(path)
+        self._fit_foot()
+
+        def known(folder: bool) -> None:
+            if self._path != path or not self.isVisible():
+                return
+            if folder:
+                self._refuse(f"{quick_path(path.name)} is a folder. Choose the table in it, or drop that.")
+            else:
+                self.look(path, told)
+
+        self._desk.errands.run(path.is_dir, known)  # a disk may be slow
+
+    def _expect(self, path: Path) -> None:
+        self._path, self._table = path, None
+        self._latest.drop()
         self.file.set_full_text(quick_path(path))
         self.choose.setText("Another one...")
         self.notice.hide()
-        self._ask((), "")
+
+    def _refuse(self, why: str) -> None:
+        self.notice.show_text(why)
+        self.mapping.setVisible(self._table is not None)
+        self._fit_foot()
+        self.place()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if local_paths(event.mimeData()) and event.source() is None and not self._busy:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = local_paths(event.mimeData())
+        # never Move: the sender would delete what it thinks has been taken
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        if paths:
+            self.take(paths)
 
     def _ask(self, mapping: tuple[tuple[str, str], ...], kind: str) -> None:
         assert self._path is not None
@@ -191,11 +241,14 @@ class ImportSheet(Sheet):
         self._latest.job = None
         if finished.outcome is Outcome.FAILED and finished.failure is not None:
             self._table = None if self._table is None or self._table.path != self._path else self._table
-            self.notice.show_text(failure_text(finished.failure))
-            self.mapping.setVisible(self._table is not None)
-        elif isinstance(finished.result, TableView):
+            self._refuse(failure_text(finished.failure))
+            return
+        if isinstance(finished.result, TableView):
             self._table = finished.result
             self.notice.hide()
+            if self._told:
+                self.notice.show_text(self._told)
+                self._told = ""
             self._show_table(finished.result)
         self._fit_foot()
         self.place()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
-from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QHideEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.training_views import ComparisonView, ImportedView, LabelsView, Plan, RunView, Task
 from sbert_desktop.domain import Finished, Outcome
+from sbert_desktop.ui.drop import local_paths
 from sbert_desktop.ui.page import Action, Desk, Page, PageHead
 from sbert_desktop.ui.saving import ask_target
 from sbert_desktop.ui.theme import theme
@@ -21,6 +23,7 @@ from sbert_desktop.ui.train.labelling import LabellingStep
 from sbert_desktop.ui.train.page_actions import page_actions
 from sbert_desktop.ui.train.running import RunningStep
 from sbert_desktop.ui.train.stepper import Step, Stepper
+from sbert_desktop.ui.train.table_drop import TableDrop
 from sbert_desktop.ui.widgets import Button, FlowLayout, Line, StyledWidget
 
 STEPS: Final = (Step("judge", "Judge"), Step("check", "Check"), Step("train", "Train"), Step("compare", "Compare"),
@@ -57,7 +60,8 @@ class TrainPage(Page):
         self.head = PageHead("Train", "train_title")
         self.stepper = Stepper(STEPS)
         self.import_button = Button("Import pairs...", icon="get", object_name="train_import",
-                                    tip="Takes in pairs that you have elsewhere, from a table")
+                                    tip="Takes in pairs that you have elsewhere, from a table. "
+                                        "One can be dropped on the page, too")
         self.head.row.addWidget(self.stepper)
         self.head.row.addStretch(1)
         self.below = StyledWidget()
@@ -83,10 +87,16 @@ class TrainPage(Page):
         for part in (self.head, self.below, Line()):
             column.addWidget(part)
         column.addWidget(self.stack, 1)
+        self.drop = TableDrop(self)
+        self.setAcceptDrops(True)
+        for edit in self.findChildren(QLineEdit):
+            edit.setAcceptDrops(False)  # a dropped file is a table, not its address
 
     def _connect(self) -> None:
         self.stepper.chosen.connect(self.show_step)
         self.import_button.clicked.connect(self.import_pairs)
+        self.drop.offered.connect(self.take_tables)
+        self.drop.dropped.connect(self.desk.add_folders)
         labelling, checking, running, comparing = self.labelling, self.checking, self.running, self.comparing
         labelling.changed.connect(self._on_labels)
         labelling.checkWanted.connect(lambda: self.show_step("check"))
@@ -315,6 +325,21 @@ class TrainPage(Page):
     def import_pairs(self) -> None:
         """Asks for a table and shows what would be taken in."""
         open_import(self.window(), self)
+
+    def take_tables(self, paths: tuple[Path, ...]) -> None:
+        """Shows what would be taken in from what was dropped."""
+        open_import(self.window(), self, paths)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        paths = local_paths(event.mimeData())
+        if paths and event.source() is None:  # what is dragged out of the window is no table of judgements
+            event.acceptProposedAction()
+            self.drop.offer(paths)
+        else:
+            event.ignore()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        event.acceptProposedAction()
 
     def ask_table(self) -> str:
         """Asks for the file of a table; "" when the person changed their mind."""
