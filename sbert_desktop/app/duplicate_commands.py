@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sbert_desktop.app.indexing import IndexRequest
 from sbert_desktop.cleanup import Copy, DuplicateQuery, Removal
 from sbert_desktop.domain import JobContext, JobId
 from sbert_desktop.errors import LibraryError
 
 if TYPE_CHECKING:
     from sbert_desktop.app.duplicate_views import DuplicatesView, GroupView
+    from sbert_desktop.app.index_runs import IndexRuns
     from sbert_desktop.app.live import Live
     from sbert_desktop.app.session import Session
     from sbert_desktop.jobs import Jobs
@@ -25,10 +26,7 @@ class DuplicateCommands:
     _session: Session
     _jobs: Jobs
     _live: Live
-
-    @abstractmethod
-    def _removed(self, paths: Sequence[Path]) -> None:
-        """Has the library forget files that the person moved away."""
+    _runs: IndexRuns
 
     def duplicates(self, query: DuplicateQuery, *, again: bool = False) -> JobId:
         """Finds groups."""
@@ -112,7 +110,9 @@ class DuplicateCommands:
         from sbert_desktop.app.duplicates import forget_moved
 
         forget_moved(self._session, [one.victim.path for one in moved])
-        self._removed([one.victim.path for one in moved])
+        # The library forgets what the person moved away: nobody is asked about many at once.
+        gone = tuple(one.victim.path for one in moved)
+        self._runs.run(IndexRequest(only=gone, confirm_removals=True, keep_leaving=True))
         with suppress(LibraryError):  # busy: that the files moved matters more than what it teaches
             decided_same(self._session, [(one.victim, one.keepers[0]) for one in moved])
 

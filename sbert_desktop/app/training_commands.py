@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sbert_desktop.domain import JobContext, JobId
 
 if TYPE_CHECKING:
+    from sbert_desktop.app.index_runs import IndexRuns
     from sbert_desktop.app.session import Session
     from sbert_desktop.app.training_views import LabView, PairView, Plan, Task
     from sbert_desktop.jobs import Jobs
@@ -19,10 +20,16 @@ class TrainingCommands:
 
     _session: Session
     _jobs: Jobs
+    _runs: IndexRuns
 
-    def _change_space(self, kind: str, work: Callable[[JobContext], object]) -> JobId:
+    def _change_space(self, work: Callable[[JobContext], object]) -> JobId:
         """Runs what changes the space in force: indexing steps aside for it and goes on afterwards."""
-        raise NotImplementedError
+
+        def change(context: JobContext) -> object:
+            with self._runs.aside():
+                return work(context)
+
+        return self._jobs.submit("helper", "spaces", change)
 
     # labelling -------------------------------------------------------------
 
@@ -208,7 +215,7 @@ class TrainingCommands:
 
             return adopt(self._session, run, context)
 
-        return self._change_space("spaces", work)
+        return self._change_space(work)
 
     # spaces ----------------------------------------------------------------
 
@@ -230,7 +237,7 @@ class TrainingCommands:
 
             return roll_back(self._session, fingerprint)
 
-        return self._change_space("spaces", work)
+        return self._change_space(work)
 
     def remove_space(self, fingerprint: str) -> JobId:
         """Removes a space."""
@@ -240,7 +247,7 @@ class TrainingCommands:
 
             return remove_space(self._session, fingerprint)
 
-        return self._change_space("spaces", work)
+        return self._change_space(work)
 
     # the lab ---------------------------------------------------------------
 

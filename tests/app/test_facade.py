@@ -189,9 +189,9 @@ def test_history_remembers_what_led_to_opening(app, inbox, folder, monkeypatch):
 
 
 def test_history_remembers_a_query_that_stood_and_no_half_typed_one(app, inbox, folder, monkeypatch):
-    from sbert_desktop.app import facade
+    from sbert_desktop.app import query_history
 
-    monkeypatch.setattr(facade, "_HISTORY_AFTER", 0.5)
+    monkeypatch.setattr(query_history, "STOOD_SECONDS", 0.5)
     for typed in ("k", "key", "keys of the"):
         inbox.result(app.search(Query(typed, mode=Mode.KEYWORD)))
     job = app.search(Query("keys of the flat", mode=Mode.KEYWORD))
