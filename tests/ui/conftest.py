@@ -9,6 +9,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before anything imports Qt
 import gc
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
 from PySide6.QtGui import QCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.exceptions import TimeoutError as WaitedInVain
+from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from sbert_desktop.settings import Settings
@@ -26,6 +29,51 @@ from sbert_desktop.ui.theme import theme
 from tests.ui.fake_app import FakeApp
 
 _turns = itertools.count()
+PATIENCE = 60_000
+"""Milliseconds: a wait that is over sooner costs nothing, and one that is not may run on a machine that stood still."""
+
+
+class PatientBot(QtBot):
+    """Waits a minute at least: no promise of the window is checked by how long a wait may be."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE) -> None:
+        __tracebackhide__ = True
+        end = time.monotonic() + max(timeout, PATIENCE) / 1000
+        while True:
+            failed: AssertionError | None = None
+            try:
+                if callback() in (None, True):  # a callback that asserts gives nothing
+                    return
+            except AssertionError as error:
+                failed = error
+            if time.monotonic() > end:
+                raise WaitedInVain("waitUntil waited in vain") from failed
+            self.wait(3)
+
+    def waitSignal(self, signal, *, timeout: int = PATIENCE, raising: bool | None = None, **options):
+        return super().waitSignal(signal, timeout=_patient(timeout, raising), raising=raising, **options)
+
+    def waitSignals(self, signals, *, timeout: int = PATIENCE, raising: bool | None = None, **options):
+        return super().waitSignals(signals, timeout=_patient(timeout, raising), raising=raising, **options)
+
+    def waitExposed(self, widget: QWidget, *, timeout: int = PATIENCE):
+        return super().waitExposed(widget, timeout=max(timeout, PATIENCE))
+
+    def waitActive(self, widget: QWidget, *, timeout: int = PATIENCE):
+        return super().waitActive(widget, timeout=max(timeout, PATIENCE))
+
+    def waitCallback(self, *, timeout: int = PATIENCE, raising: bool | None = None):
+        return super().waitCallback(timeout=_patient(timeout, raising), raising=raising)
+
+
+def _patient(timeout: int, raising: bool | None) -> int:
+    """Gives the time as it is where the wait is meant to end without what it waits for."""
+    return timeout if raising is False else max(timeout, PATIENCE)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    return PatientBot(request)
 
 
 def _flush() -> None:
@@ -78,7 +126,7 @@ def _no_leaks(qapp: QApplication) -> Iterator[None]:
     gc.collect()
     left = [thread for thread in threading.enumerate() if thread not in threads and thread.is_alive()]
     for thread in left:
-        thread.join(2.0)
+        thread.join(30)
     left = [thread.name for thread in left if thread.is_alive()]
     windows = [f"{type(w).__name__}({w.objectName()})" for w in QApplication.topLevelWidgets() if w.isVisible()]
     still = _running_timers()
@@ -151,7 +199,7 @@ def make_window(qtbot, settings: Settings, tmp_path: Path) -> Iterator[MakeWindo
         program = app
         if connect:
             program = app or FakeApp(settings, state=state)
-            with qtbot.waitSignal(window.ready, timeout=10_000):
+            with qtbot.waitSignal(window.ready):
                 window.connect_program(program)
         made.append((window, program))
         return window

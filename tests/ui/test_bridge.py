@@ -200,7 +200,7 @@ def test_garbage_is_collected_on_the_gui_thread_only(qtbot) -> None:
 
         thread = threading.Thread(target=work)
         thread.start()
-        qtbot.waitUntil(lambda: bool(where) and not thread.is_alive(), timeout=5000)
+        qtbot.waitUntil(lambda: bool(where) and not thread.is_alive())
     finally:
         gc.callbacks.remove(note)
         collector.close()

@@ -239,7 +239,7 @@ def test_results_of_a_collection_follow_what_it_holds(make_window, qtbot) -> Non
     page.run("in:Deposit keys")
     qtbot.waitUntil(lambda: page.session.settled)
     window.desk.start(fake(window).change_collection("Deposit", rename="Flat"))
-    qtbot.waitUntil(lambda: searches() == ["in:Deposit keys"] * 2, timeout=5000)
+    qtbot.waitUntil(lambda: searches() == ["in:Deposit keys"] * 2)
     page.run("keys")
     qtbot.waitUntil(lambda: page.session.settled)
     window.desk.start(fake(window).change_collection("Flat", delete=True))

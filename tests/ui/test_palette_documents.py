@@ -33,7 +33,7 @@ def test_documents_come_last_and_move_nothing(palette, qtbot) -> None:
     before = sheet.shown()
     assert before
     row = sheet.list.currentIndex().row()
-    qtbot.waitUntil(lambda: "Documents" in groups(sheet), timeout=3000)
+    qtbot.waitUntil(lambda: "Documents" in groups(sheet))
     assert groups(sheet)[-1] == "Documents"
     assert sheet.shown()[: len(before)] == before
     assert "Tenancy agreement Alder Street 14.pdf" in sheet.shown()
@@ -45,7 +45,7 @@ def test_documents_come_last_and_move_nothing(palette, qtbot) -> None:
 def test_enter_shows_a_document_in_the_preview_without_touching_the_search(palette, qtbot) -> None:
     window, sheet = palette
     qtbot.keyClicks(sheet.edit, "tenancy agree")
-    qtbot.waitUntil(lambda: sheet.shown() == ["Tenancy agreement Alder Street 14.pdf"], timeout=3000)
+    qtbot.waitUntil(lambda: sheet.shown() == ["Tenancy agreement Alder Street 14.pdf"])
     assert sheet.opens.isVisible()
     assert sheet.runs.text() == "show"
     searches = len(calls(window, "search"))
@@ -62,7 +62,7 @@ def test_enter_shows_a_document_in_the_preview_without_touching_the_search(palet
 def test_control_enter_opens_the_file(palette, qtbot) -> None:
     window, sheet = palette
     qtbot.keyClicks(sheet.edit, "tenancy agree")
-    qtbot.waitUntil(lambda: bool(sheet.shown()), timeout=3000)
+    qtbot.waitUntil(lambda: bool(sheet.shown()))
     qtbot.keyClick(sheet.edit, Qt.Key.Key_Return, CONTROL)
     assert not sheet.isVisible()
     assert window.current_page() == "library"
@@ -75,14 +75,14 @@ def test_enter_before_the_answer_waits_for_it(palette, qtbot) -> None:
     assert sheet.none.isVisible()
     assert "Looking" in sheet.none.text()
     qtbot.keyClick(sheet.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: window.current_page() == "search", timeout=3000)
+    qtbot.waitUntil(lambda: window.current_page() == "search")
 
 
 def test_nothing_of_that_name_is_said_and_one_letter_asks_nothing(palette, qtbot) -> None:
     window, sheet = palette
     sheet.edit.setText("q")
     sheet.edit.setText("zebra crossing")
-    qtbot.waitUntil(lambda: "Nothing is called that" in sheet.none.text(), timeout=3000)
+    qtbot.waitUntil(lambda: "Nothing is called that" in sheet.none.text())
     assert sheet.none.isVisible()
     assert calls(window, "documents") == [("documents", "zebra crossing")]
     sheet.edit.setText("tenan")
@@ -97,9 +97,9 @@ def test_a_narrow_window_opens_its_preview_for_a_document(make_window, qtbot) ->
     window.show_page("library")
     window.open_palette()
     window.palette_sheet.edit.setText("tenancy agree")
-    qtbot.waitUntil(lambda: bool(window.palette_sheet.shown()), timeout=3000)
+    qtbot.waitUntil(lambda: bool(window.palette_sheet.shown()))
     qtbot.keyClick(window.palette_sheet.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: window.page("search").page.inspector.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: window.page("search").page.inspector.isVisible())
 
 
 def test_the_list_of_keys_names_those_of_results_before_there_is_one(make_window) -> None:

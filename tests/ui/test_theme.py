@@ -46,7 +46,7 @@ def test_every_pair_of_tokens_can_be_read(scheme: str) -> None:
 def test_dark_differs_from_light_in_every_ground_and_tells_the_pages(qtbot) -> None:
     theme.apply(scheme="light")
     before = {name: theme.hex(name) for name in TOKENS}
-    with qtbot.waitSignal(theme.themeChanged, timeout=1000):
+    with qtbot.waitSignal(theme.themeChanged):
         theme.apply(scheme="dark")
     assert theme.dark
     assert all(theme.hex(name) != before[name] for name in GROUNDS)

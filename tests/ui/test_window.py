@@ -288,7 +288,7 @@ def test_closing_leaves_the_screen_at_once_and_closes_the_program_off_the_gui_th
         close(timeout)
 
     program.close = slow_close
-    with qtbot.waitSignal(window.closed, timeout=5000):
+    with qtbot.waitSignal(window.closed):
         window.close()
         assert not window.isVisible()
     assert program.closed

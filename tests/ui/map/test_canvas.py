@@ -146,7 +146,7 @@ def test_documents_without_a_date_hide_while_a_range_is_set(shown):
 def test_what_is_set_before_a_large_map_is_ready_belongs_to_it(canvas, qtbot):
     rng = np.random.default_rng(1)
     view = a_map(rng.normal(size=(60_000, 2)))
-    with qtbot.waitSignal(canvas.ready, timeout=5000):
+    with qtbot.waitSignal(canvas.ready):
         canvas.set_map(view)
         canvas.set_selection([59_999, 3])
         canvas.set_colours(two_groups(view))
@@ -480,7 +480,7 @@ def test_enter_opens_ctrl_and_an_arrow_moves_escape_leaves(shown, qtbot):
 def test_a_million_points_keep_the_window_awake(canvas, qtbot):
     # not a benchmark (that is tests/benchmarks/map_canvas.py): ten times the promise
     view = a_map(np.random.default_rng(4).normal(size=(1_000_000, 2)))
-    with qtbot.waitSignal(canvas.ready, timeout=10_000):
+    with qtbot.waitSignal(canvas.ready):
         began = time.thread_time()
         canvas.set_map(view)
         assert time.thread_time() - began < 0.1

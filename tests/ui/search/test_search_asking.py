@@ -27,7 +27,7 @@ READER = ModelView("ms-marco", HOME / "m", 0, 512, "", "", True, kind="cross-enc
 
 def answer(qtbot: QtBot, page: SearchPage, text: str = "deposit") -> None:
     page.run(text)
-    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: page.session.settled)
 
 
 def chips(page: SearchPage) -> list[str]:
@@ -45,7 +45,7 @@ def test_fields_phrases_and_exclusions_stand_as_chips_and_go_by_click_and_backsp
     assert not page.filters.type_chip.isHidden()
     QTest.keyClick(page.narrowing.chips.chips()[1], Qt.Key.Key_Backspace)
     assert page.query.text() == 'rent "thirty days" -from:anna'
-    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: page.session.settled)
     assert commands.searches()[-1].text == 'rent "thirty days" -from:anna'
     assert len(chips(page)) == 2
 
@@ -85,7 +85,7 @@ def test_every_filter_of_the_menu_writes_its_field_or_opens_its_chip(
     page.query.set_text("rent")
     page.narrowing.write_field("has:attachment")
     assert page.query.edit.hasFocus()
-    qtbot.waitUntil(lambda: commands.searches()[-1].text == "rent has:attachment", timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].text == "rent has:attachment")
 
 
 def test_the_menu_lists_the_collections_types_and_languages_there_are(
@@ -105,7 +105,7 @@ def test_the_menu_lists_the_collections_types_and_languages_there_are(
     assert [action.text().replace("&&", "&") for action in values("in")] == ["Flat & keys", "Tax 2023"]
     values("in")[0].trigger()
     assert page.query.text() == 'rent in:"Flat & keys"'
-    qtbot.waitUntil(lambda: commands.searches()[-1].text == 'rent in:"Flat & keys"', timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].text == 'rent in:"Flat & keys"')
     assert not values("type")  # the chip lists them, and is opened instead
     page.query.set_text("rent type:txt lang:fr")
     assert page.filters.type_chip.isHidden()
@@ -155,16 +155,16 @@ def test_more_and_less_like_hits_steer_the_search_and_can_be_taken_back(
     with qtbot.waitSignal(page.undoOffered) as offered:
         page.list.row.more.trigger()
     assert offered.args[0] == "More like “Tenancy agreement Alder Street 14.pdf”"
-    qtbot.waitUntil(lambda: commands.searches()[-1].more == (ids[0],), timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].more == (ids[0],))
     page.list.choose(2)
     page.list.row.less.trigger()
-    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: page.session.settled)
     assert (commands.searches()[-1].more, commands.searches()[-1].less) == ((ids[0],), (ids[2],))
     assert chips(page) == ["More like: Tenancy agreement Alder Street 14.pdf", "Less like: Moving out checklist.md"]
     page.narrowing.chips.chips()[1].cleared.emit()
-    qtbot.waitUntil(lambda: commands.searches()[-1].less == (), timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].less == ())
     offered.args[1]()
-    qtbot.waitUntil(lambda: commands.searches()[-1].more == (), timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].more == ())
     assert chips(page) == []
     page.list.row.more.trigger()
     page.query.set_text("")
@@ -183,10 +183,10 @@ def test_nearly_the_same_passages_are_counted_and_shown_one_by_one(
     assert "3 further nearly the same" in page.list.spoken()[0]
     assert not page.list._delegate.folded_rect(page.list.visualRect(page.model.index(1)), 1).isValid()
     QTest.mouseClick(page.list.viewport(), Qt.MouseButton.LeftButton, pos=link.center())
-    qtbot.waitUntil(lambda: commands.searches()[-1].fold is False, timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].fold is False)
     assert chips(page) == ["Nearly the same: one by one"]
     page.narrowing.chips.chips()[0].click()
-    qtbot.waitUntil(lambda: commands.searches()[-1].fold is True, timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].fold is True)
 
 
 def test_the_line_of_chance_stands_before_the_first_from_which_nothing_is_closer(
@@ -224,21 +224,21 @@ def test_a_second_look_is_offered_only_with_its_model_and_moves_nothing_in_use(
     commands.better = replace(commands.answer, documents=tuple(reversed(found)), reranked=12)
     commands.kinds = (READER,)
     commands.models()
-    qtbot.waitUntil(lambda: commands.searches()[-1].rerank > 0 and page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].rerank > 0 and page.session.settled)
     assert page.head.second.isVisible()
     assert page.head.second.isChecked()
-    qtbot.waitUntil(lambda: page.model.documents[0].path == found[-1].path, timeout=3000)
+    qtbot.waitUntil(lambda: page.model.documents[0].path == found[-1].path)
     assert page.list.currentIndex().row() == 0
     monkeypatch.setattr(page.list, "pointer_is_over", lambda: True)
     page.run("tenancy")
-    qtbot.waitUntil(lambda: page.newer.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: page.newer.isVisible())
     assert page.newer.text() == "Better order ready – show"
     assert page.model.documents[0].path == found[0].path
     page.newer.click()
     assert page.model.documents[0].path == found[-1].path
     monkeypatch.setattr(page.list, "pointer_is_over", lambda: False)
     page.head.second.click()
-    qtbot.waitUntil(lambda: commands.searches()[-1].rerank == 0, timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].rerank == 0)
 
 
 def test_a_pasted_text_is_looked_for_by_meaning(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:
@@ -247,7 +247,7 @@ def test_a_pasted_text_is_looked_for_by_meaning(qtbot: QtBot, page: SearchPage, 
     QTest.keyClicks(page.query.edit, "deposit")
     page.query.edit.selectAll()
     page.query.edit.insert(text)
-    qtbot.waitUntil(lambda: page.count.text() == "7 similar documents", timeout=3000)
+    qtbot.waitUntil(lambda: page.count.text() == "7 similar documents")
     assert commands.named("similar_text") == [("similar_text", text.strip())]
     assert page.filters.similar_chip.value().startswith("The landlord returns")
     page.filters.similar_chip.cleared.emit()
@@ -257,9 +257,9 @@ def test_a_pasted_text_is_looked_for_by_meaning(qtbot: QtBot, page: SearchPage, 
 def test_newer_ones_can_be_preferred(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:
     answer(qtbot, page)
     page.sort.setCurrentIndex(3)
-    qtbot.waitUntil(lambda: commands.searches()[-1].recency > 0, timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].recency > 0)
     page.sort.setCurrentIndex(0)
-    qtbot.waitUntil(lambda: commands.searches()[-1].recency == 0, timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].recency == 0)
 
 
 def test_a_file_dropped_on_the_upper_part_is_searched_by(qtbot: QtBot, tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_undo_of_steering_leaves_other_words_alone(qtbot: QtBot, page: SearchPag
     with qtbot.waitSignal(page.undoOffered) as offered:
         page.list.row.more.trigger()
     offered.args[1]()
-    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: page.session.settled)
     assert commands.searches()[-1].more == ()
 
 

@@ -26,7 +26,7 @@ SHIFT, CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlM
 
 def answer(qtbot: QtBot, page: SearchPage, text: str = "deposit") -> None:
     page.run(text)
-    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: page.session.settled)
     page.list.setFocus()
 
 
@@ -46,7 +46,7 @@ def test_several_hits_are_chosen_by_keys_and_done_with_together(
     QTest.keyClick(page.list, Qt.Key.Key_C, CONTROL)
     assert QGuiApplication.clipboard().text() == "\n".join(map(str, paths))
     QTest.keyClick(page.list, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(commands.named("open")) == 3, timeout=3000)
+    qtbot.waitUntil(lambda: len(commands.named("open")) == 3)
     texts = [action.text() for action in page.list.make_menu().actions()]
     assert {"Open 3 files", "Copy 3 paths", "Copy 3 passages", "Copy 3 citations"} <= set(texts)
     data = page.model.mimeData(page.list.selectionModel().selectedRows())
@@ -71,7 +71,7 @@ def test_verdicts_are_kept_by_key_shown_and_taken_back(
     assert commands.named("judge") == [("judge", "deposit", passage, "relevant")]
     assert verdicts(page)[:3] == ["", "relevant", ""]
     assert "judged relevant" in page.list.spoken()[1]
-    qtbot.waitUntil(lambda: page.inspector.why.relevant.isChecked(), timeout=3000)
+    qtbot.waitUntil(lambda: page.inspector.why.relevant.isChecked())
     offered.args[1]()
     assert commands.named("judge")[-1] == ("judge", "deposit", passage, "")
     assert verdicts(page)[1] == ""
@@ -83,12 +83,12 @@ def test_verdicts_are_kept_by_key_shown_and_taken_back(
     assert [call[3] for call in commands.named("judge")[-2:]] == ["relevant", "not relevant"]
     assert page.inspector.why.relevant.toolTip().endswith("(S)</span>")
     commands.settings.set("search.key_relevant", "F")
-    qtbot.waitUntil(lambda: page.list.row.relevant.shortcut().toString() == "F", timeout=3000)
+    qtbot.waitUntil(lambda: page.list.row.relevant.shortcut().toString() == "F")
     assert page.inspector.why.relevant.toolTip().endswith("(F)</span>")
     QTest.keyClick(page.list, Qt.Key.Key_F)
     assert verdicts(page)[1] == "relevant"
     commands.settings.set("search.key_relevant", "")
-    qtbot.waitUntil(lambda: not page.list.row.relevant.shortcuts(), timeout=3000)
+    qtbot.waitUntil(lambda: not page.list.row.relevant.shortcuts())
 
 
 def test_a_verdict_that_could_not_be_kept_is_not_shown(
@@ -156,7 +156,7 @@ def test_the_programs_that_the_desktop_knows_are_offered_first(
     answer(qtbot, page)
     page.list.choose(0)
     page.list.row.open_with.trigger()
-    qtbot.waitUntil(lambda: page.findChild(QMenu, "open_with_menu") is not None, timeout=3000)
+    qtbot.waitUntil(lambda: page.findChild(QMenu, "open_with_menu") is not None)
     offered = page.findChild(QMenu, "open_with_menu")
     assert isinstance(offered, QMenu)
     assert [action.text() for action in offered.actions() if action.text()] == ["Reader && co", "Another program…"]
@@ -175,7 +175,7 @@ def test_why_gives_all_parts_of_the_score_on_demand(qtbot: QtBot, page: SearchPa
     commands.answer = view([document("a.pdf", [told])], chance=0.41)
     answer(qtbot, page)
     why = page.inspector.why
-    qtbot.waitUntil(why.isVisible, timeout=3000)
+    qtbot.waitUntil(why.isVisible)
     assert not why.details.isVisible()
     why.details_button.click()
     assert why.details.text().split("\n") == [
@@ -183,7 +183,7 @@ def test_why_gives_all_parts_of_the_score_on_demand(qtbot: QtBot, page: SearchPa
         "Cosine 0.700 (chance reaches 0.41)", "Weight of the words found (BM25) 4.20", "Second look 0.930",
         "2 further passages say nearly the same"]
     assert "Newer documents raised by up to 30 %" in parts_of(told, None, 40, 0.3)
-    qtbot.waitUntil(lambda: why.family.text() == "Newest of 2", timeout=3000)
+    qtbot.waitUntil(lambda: why.family.text() == "Newest of 2")
     why.details_button.click()
     assert not why.details.isVisible()
 
@@ -197,7 +197,7 @@ def test_words_are_found_in_the_text_and_by_keys(qtbot: QtBot, page: SearchPage,
     commands.previews = preview
     answer(qtbot, page)
     tools, find = page.inspector.tools, page.inspector.find_bar
-    qtbot.waitUntil(lambda: page.inspector.stack.currentWidget() is page.inspector.text_view, timeout=3000)
+    qtbot.waitUntil(lambda: page.inspector.stack.currentWidget() is page.inspector.text_view)
     assert tools.find_button.isVisible()
     QTest.keyClick(page.list, Qt.Key.Key_F, CONTROL)
     assert find.box.edit.hasFocus()
@@ -218,7 +218,7 @@ def test_words_are_found_in_the_text_and_by_keys(qtbot: QtBot, page: SearchPage,
 
 def test_the_next_passage_of_a_document_comes_by_key(qtbot: QtBot, page: SearchPage) -> None:
     answer(qtbot, page)
-    qtbot.waitUntil(lambda: page.inspector.shown()[1] is not None, timeout=3000)
+    qtbot.waitUntil(lambda: page.inspector.shown()[1] is not None)
     QTest.keyClick(page.list, Qt.Key.Key_F3)
     assert page.list.currentIndex().row() == 2  # the document opened, its second passage is shown
     QTest.keyClick(page.list, Qt.Key.Key_F3, SHIFT)

@@ -40,7 +40,7 @@ def inspector(page: SearchPage) -> PreviewInspector:
 
 def choose(qtbot: QtBot, page: SearchPage, row: int = 0) -> None:
     page.run("deposit")
-    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: page.session.settled)
     page.list.choose(row)
     page._show_preview()
 
@@ -84,7 +84,7 @@ def test_choosing_a_result_shows_its_page_with_the_sentence_marked(
     qtbot: QtBot, page: SearchPage, inspector: PreviewInspector
 ) -> None:
     choose(qtbot, page)
-    qtbot.waitUntil(lambda: inspector.page_view.page() is not None, timeout=3000)
+    qtbot.waitUntil(lambda: inspector.page_view.page() is not None)
     assert inspector.title.full_text() == "Tenancy agreement Alder Street 14.pdf"
     assert inspector.page_label.text() == "Page 3 of 12"
     assert inspector.hit_label.text() == "Passage 1 of 3"
@@ -102,7 +102,7 @@ def test_the_page_keeps_its_ink_and_gets_paper_in_the_dark(
     qtbot: QtBot, page: SearchPage, inspector: PreviewInspector
 ) -> None:
     choose(qtbot, page)
-    qtbot.waitUntil(lambda: inspector.page_view.page() is not None, timeout=3000)
+    qtbot.waitUntil(lambda: inspector.page_view.page() is not None)
     theme.apply(scheme="dark")
     image = inspector.page_view._image
     assert image is not None
@@ -114,18 +114,18 @@ def test_pages_are_turned_by_button_key_and_wheel(
     qtbot: QtBot, page: SearchPage, commands: FakeCommands, inspector: PreviewInspector
 ) -> None:
     choose(qtbot, page)
-    qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 3 of 12", timeout=3000)
+    qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 3 of 12")
     inspector.next_page.click()
-    qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 4 of 12", timeout=3000)
+    qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 4 of 12")
     inspector.page_view.setFocus()
     QTest.keyClick(inspector.page_view, Qt.Key.Key_PageDown)
-    qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 5 of 12", timeout=3000)
+    qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 5 of 12")
     for _ in range(40):
         _wheel(inspector.page_view, -120)
-    qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 6 of 12", timeout=3000)
+    qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 6 of 12")
     asked = len(commands.named("preview"))
     inspector.previous_page.click()  # seen before: not rendered again
-    qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 5 of 12", timeout=3000)
+    qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 5 of 12")
     assert len(commands.named("preview")) == asked
 
 
@@ -141,12 +141,12 @@ def test_zoom_makes_the_page_larger_then_sharper_and_fits_again(
     qtbot: QtBot, page: SearchPage, commands: FakeCommands, inspector: PreviewInspector
 ) -> None:
     choose(qtbot, page)
-    qtbot.waitUntil(lambda: inspector.page_view.page() is not None, timeout=3000)
+    qtbot.waitUntil(lambda: inspector.page_view.page() is not None)
     before = commands.named("preview")[-1][3]
     _wheel(inspector.page_view, 120, Qt.KeyboardModifier.ControlModifier)
     inspector.zoom_in.click()
     assert inspector.page_view.zoom == 1.5
-    qtbot.waitUntil(lambda: commands.named("preview")[-1][3] > before, timeout=3000)
+    qtbot.waitUntil(lambda: commands.named("preview")[-1][3] > before)
     inspector.zoom_fit.click()
     assert inspector.page_view.zoom == 1.0
 
@@ -169,7 +169,7 @@ def test_text_documents_have_no_page_tools(
 ) -> None:
     commands.previews = lambda hit, page, width: text_preview()
     choose(qtbot, page, 1)
-    qtbot.waitUntil(lambda: inspector.stack.currentWidget() is inspector.text_view, timeout=3000)
+    qtbot.waitUntil(lambda: inspector.stack.currentWidget() is inspector.text_view)
     assert inspector.page_label.text() == "Text"
     assert not inspector.next_page.isVisible()
     assert inspector.open_button.label() == "Open"
@@ -204,7 +204,7 @@ def test_a_late_picture_leaves_a_white_page_with_a_bar(
 ) -> None:
     commands.previews = lambda hit, page, width: None  # held
     choose(qtbot, page)
-    qtbot.waitUntil(inspector.page_view.loading, timeout=3000)
+    qtbot.waitUntil(inspector.page_view.loading)
     assert inspector.stack.currentWidget() is inspector.page_view
     assert not inspector.page_view.grab().isNull()
 
@@ -215,7 +215,7 @@ def test_a_failed_preview_is_a_sentence(
     missing = Failure("gone", "The file is not there any more.", "Update the folder.")
     commands.previews = lambda hit, page, width: missing
     choose(qtbot, page)
-    qtbot.waitUntil(lambda: inspector.note.text() == "The file is not there any more. Update the folder.", timeout=3000)
+    qtbot.waitUntil(lambda: inspector.note.text() == "The file is not there any more. Update the folder.")
     assert inspector.stack.currentWidget() is inspector.note
 
 
@@ -227,19 +227,19 @@ def test_nothing_is_rendered_while_the_preview_is_hidden(
     qtbot.wait(100)
     assert not commands.named("preview")
     inspector.show()
-    qtbot.waitUntil(lambda: bool(commands.named("preview")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(commands.named("preview")))
 
 
 def test_only_the_last_of_many_choices_is_rendered(
     qtbot: QtBot, page: SearchPage, commands: FakeCommands, inspector: PreviewInspector
 ) -> None:
     choose(qtbot, page)
-    qtbot.waitUntil(lambda: inspector.page_view.page() is not None, timeout=3000)
+    qtbot.waitUntil(lambda: inspector.page_view.page() is not None)
     asked = len(commands.named("preview"))
     page.list.setFocus()
     for _ in range(5):
         QTest.keyClick(page.list, Qt.Key.Key_Down)
-    qtbot.waitUntil(lambda: inspector.title.full_text() == "Scooter hire invoice 2024-03.pdf", timeout=3000)
+    qtbot.waitUntil(lambda: inspector.title.full_text() == "Scooter hire invoice 2024-03.pdf")
     assert len(commands.named("preview")) == asked + 1
 
 
@@ -305,12 +305,12 @@ def test_the_text_of_a_page_can_be_read_selected_and_searched(
     qtbot: QtBot, page: SearchPage, commands: FakeCommands, inspector: PreviewInspector
 ) -> None:
     choose(qtbot, page)
-    qtbot.waitUntil(lambda: inspector.page_view.page() is not None, timeout=3000)
+    qtbot.waitUntil(lambda: inspector.page_view.page() is not None)
     assert inspector.text_switch.isVisible()
     assert inspector.text_switch.label() == "Text"
     inspector.page_view.setFocus()
     inspector.text_switch.click()
-    qtbot.waitUntil(lambda: inspector.stack.currentWidget() is inspector.text_view, timeout=3000)
+    qtbot.waitUntil(lambda: inspector.stack.currentWidget() is inspector.text_view)
     assert inspector.text_view.passage_text() == page.list.current_hit().text  # type: ignore[union-attr]
     assert inspector.text_switch.label() == "Page"
     inspector.text_view.selectAll()
@@ -321,9 +321,9 @@ def test_the_text_of_a_page_can_be_read_selected_and_searched(
                     timeout=3000)
     inspector.text_switch.click()
     qtbot.waitUntil(lambda: inspector.page_view.page() is not None
-                    and inspector.stack.currentWidget() is inspector.page_view, timeout=3000)
+                    and inspector.stack.currentWidget() is inspector.page_view)
     inspector.open_find()  # words are found in the text of the page
-    qtbot.waitUntil(inspector.find_bar.isVisible, timeout=3000)
+    qtbot.waitUntil(inspector.find_bar.isVisible)
     assert inspector.stack.currentWidget() is inspector.text_view
 
 
@@ -331,7 +331,7 @@ def test_a_page_copies_its_passage_and_a_text_offers_no_page(
     qtbot: QtBot, page: SearchPage, commands: FakeCommands, inspector: PreviewInspector
 ) -> None:
     choose(qtbot, page)
-    qtbot.waitUntil(lambda: inspector.page_view.page() is not None, timeout=3000)
+    qtbot.waitUntil(lambda: inspector.page_view.page() is not None)
     with qtbot.waitSignal(page.statusMessage) as said:
         QTest.keyClick(inspector.page_view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert said.args == ["Passage copied"]
@@ -353,11 +353,11 @@ def test_a_document_that_was_not_searched_for_is_shown_without_mark_or_why(
     page.session.library_changed()
     commands.answer = view([*tenancy()[1:], tenancy()[0]])
     page.session._run_quietly()
-    qtbot.waitUntil(lambda: page.session._latest.job is None, timeout=3000)
+    qtbot.waitUntil(lambda: page.session._latest.job is None)
     qtbot.wait(120)
     assert inspector.title.full_text() == "Will.pdf"  # new results do not take it away
     page.list.choose(1)
-    qtbot.waitUntil(lambda: inspector.title.full_text() != "Will.pdf", timeout=3000)
+    qtbot.waitUntil(lambda: inspector.title.full_text() != "Will.pdf")
     assert inspector.why.isVisible()
 
 

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.gui
 
 def answer(qtbot: QtBot, page: SearchPage, text: str = "deposit") -> None:
     page.run(text)
-    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: page.session.settled)
 
 
 def test_typing_to_opening_needs_only_the_keyboard(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:
@@ -36,7 +36,7 @@ def test_typing_to_opening_needs_only_the_keyboard(qtbot: QtBot, page: SearchPag
     QTest.keyClicks(page.query.edit, "deposit")
     assert commands.named("typing")
     assert not commands.searches()  # not while typing goes on
-    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: page.session.settled)
     assert len(commands.searches()) == 1
     QTest.keyClick(page.query.edit, Qt.Key.Key_Return)  # nothing new to search: into the list
     assert page.list.hasFocus()
@@ -70,7 +70,7 @@ def test_an_answer_that_comes_too_late_is_never_shown(qtbot: QtBot, page: Search
     commands.hold.add("old")
     page.run("old")
     page.run("new")
-    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: page.session.settled)
     shown: list[object] = []
     page.session.answered.connect(lambda *args: shown.append(args))
     commands.release()
@@ -159,7 +159,7 @@ def test_nothing_moves_under_the_pointer(
     place = page.list.mapTo(page, QPoint(0, 0)), page.list.visualRect(page.model.index(1))
     commands.answer = view([document("brand new.txt", [hit("deposit", score=0.9)]), *page.model.documents])
     page.library_changed()
-    qtbot.waitUntil(lambda: page.newer.isVisible(), timeout=5000)
+    qtbot.waitUntil(lambda: page.newer.isVisible())
     assert page.newer.text() == "1 newer hit – show"
     assert [each.path for each in page.model.documents] == shown
     qtbot.wait(50)
@@ -176,7 +176,7 @@ def test_a_quiet_answer_of_the_same_order_is_taken_in_place(
     monkeypatch.setattr(page.list, "pointer_is_over", lambda: True)
     commands.answer = replace(page.model.view, passages_found=99)  # type: ignore[type-var]
     page.library_changed()
-    qtbot.waitUntil(lambda: page.count.text().startswith("99 passages"), timeout=5000)
+    qtbot.waitUntil(lambda: page.count.text().startswith("99 passages"))
     assert not page.newer.isVisible()
 
 
@@ -189,7 +189,7 @@ def test_without_a_pointer_the_list_takes_new_hits_and_keeps_the_choice(
     commands.answer = view([document("brand new.txt", [hit("deposit", score=0.9)]), *page.model.documents])
     page.query.edit.setFocus()
     page.library_changed()
-    qtbot.waitUntil(lambda: page.model.documents[0].path.name == "brand new.txt", timeout=5000)
+    qtbot.waitUntil(lambda: page.model.documents[0].path.name == "brand new.txt")
     assert page.list.current_hit() == chosen
 
 
@@ -199,7 +199,7 @@ def test_the_query_is_run_again_at_most_every_three_seconds(
     answer(qtbot, page)
     for _ in range(50):
         page.library_changed()
-    qtbot.waitUntil(lambda: len(commands.searches()) == 2, timeout=3000)
+    qtbot.waitUntil(lambda: len(commands.searches()) == 2)
     for _ in range(50):
         page.library_changed()
     qtbot.wait(100)
@@ -219,8 +219,8 @@ def test_a_library_that_keeps_changing_does_not_keep_the_answer_from_coming(
     assert len(commands.searches()) == 2  # a newer one would throw away the one under way, and so on for ever
     commands.hold.clear()
     commands.release()
-    qtbot.waitUntil(lambda: page.model.documents[0].path.name == "brand new.txt", timeout=5000)
-    qtbot.waitUntil(lambda: len(commands.searches()) == 3, timeout=5000)  # for what changed meanwhile
+    qtbot.waitUntil(lambda: page.model.documents[0].path.name == "brand new.txt")
+    qtbot.waitUntil(lambda: len(commands.searches()) == 3)  # for what changed meanwhile
 
 
 def test_a_quiet_answer_shows_its_hits_before_the_best_sentences_are_found_anew(
@@ -239,7 +239,7 @@ def test_a_quiet_answer_shows_its_hits_before_the_best_sentences_are_found_anew(
     monkeypatch.setattr(commands, "search", search)
     page.query.edit.setFocus()
     page.library_changed()
-    qtbot.waitUntil(lambda: page.model.documents[0].path.name == "brand new.txt", timeout=5000)
+    qtbot.waitUntil(lambda: page.model.documents[0].path.name == "brand new.txt")
     same = next(h for d in page.model.documents for h in d.hits if h.passage_id == known.passage_id)
     assert same.best_sentence == (0, 9)  # what was marked stays marked
 
@@ -254,13 +254,13 @@ def test_the_slider_sets_mode_and_weight_and_is_remembered(
     slider.setFocus()
     QTest.keyClick(slider, Qt.Key.Key_Right)
     assert commands.settings["search.words_weight"] == default - 10
-    qtbot.waitUntil(lambda: len(commands.searches()) == 2, timeout=3000)
+    qtbot.waitUntil(lambda: len(commands.searches()) == 2)
     assert commands.searches()[-1].words_weight == pytest.approx(default / 100 - 0.1)
     assert commands.searches()[-1].mode is Mode.HYBRID
     slider.setValue(0)
-    qtbot.waitUntil(lambda: commands.searches()[-1].mode is Mode.KEYWORD, timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].mode is Mode.KEYWORD)
     slider.setValue(100)
-    qtbot.waitUntil(lambda: commands.searches()[-1].mode is Mode.SEMANTIC, timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].mode is Mode.SEMANTIC)
     assert page.balance.words() == "Meaning only"
 
 
@@ -287,7 +287,7 @@ def test_chips_make_the_filters(qtbot: QtBot, page: SearchPage, commands: FakeCo
     pick(bar.date_chip, "Last week")
     assert bar.filters().after == start_of(date.today() - timedelta(days=7))
     assert bar.date_chip.value() == "last week"
-    qtbot.waitUntil(lambda: commands.searches()[-1].filters == bar.filters(), timeout=3000)
+    qtbot.waitUntil(lambda: commands.searches()[-1].filters == bar.filters())
     bar.type_chip.cleared.emit()
     bar.folder_chip.cleared.emit()
     bar.language_chip.cleared.emit()
@@ -314,11 +314,11 @@ def test_since_a_year_and_a_range_of_days(qtbot: QtBot, page: SearchPage) -> Non
 def test_similar_documents_and_back(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:
     answer(qtbot, page)
     page.list.similar_action.trigger()
-    qtbot.waitUntil(lambda: page.count.text() == "7 similar documents", timeout=3000)
+    qtbot.waitUntil(lambda: page.count.text() == "7 similar documents")
     assert commands.named("similar") == [("similar", tenancy()[0].path)]
     assert page.filters.similar_chip.isVisible()
     page.filters.similar_chip.cleared.emit()
-    qtbot.waitUntil(lambda: page.count.text().startswith("12 passages"), timeout=3000)
+    qtbot.waitUntil(lambda: page.count.text().startswith("12 passages"))
     assert not page.filters.similar_chip.isVisible()
 
 
@@ -342,7 +342,7 @@ def test_more_documents_are_fetched_without_moving_those_above(
     page.list.setFocus()
     page.list.choose(footer)
     QTest.keyClick(page.list, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(page.model.documents) == 80, timeout=3000)
+    qtbot.waitUntil(lambda: len(page.model.documents) == 80)
     assert commands.searches()[-1].top == 100
 
 
@@ -380,11 +380,11 @@ def test_nothing_found_says_why_and_offers_one_way_out(
     answer(qtbot, page)
     assert page.stack.currentWidget() is page.stack.empty_words
     page.filters.set_filters(Filters(types=("pdf",)))
-    qtbot.waitUntil(lambda: page.stack.currentWidget() is page.stack.empty_filters, timeout=3000)
+    qtbot.waitUntil(lambda: page.stack.currentWidget() is page.stack.empty_filters)
     assert page.stack.empty_filters.button is not None
     commands.answer = view(tenancy())
     page.stack.empty_filters.button.click()
-    qtbot.waitUntil(lambda: page.stack.has_results, timeout=3000)
+    qtbot.waitUntil(lambda: page.stack.has_results)
     assert not page.filters.filters()
 
 
@@ -404,11 +404,11 @@ def test_a_failed_search_says_what_and_why_and_tries_again(
 ) -> None:
     commands.answer = Failure("model-changed", "The model file was changed.", "Get it again under Models.")
     page.run("deposit")
-    qtbot.waitUntil(lambda: page.stack.currentWidget() is page.stack.failed, timeout=3000)
+    qtbot.waitUntil(lambda: page.stack.currentWidget() is page.stack.failed)
     assert page.stack.failed.sentence.text() == "The model file was changed. Get it again under Models."
     commands.answer = view(tenancy())
     page.stack.failed.button.click()  # type: ignore[union-attr]
-    qtbot.waitUntil(lambda: page.stack.has_results, timeout=3000)
+    qtbot.waitUntil(lambda: page.stack.has_results)
 
 
 def test_skeleton_rows_come_only_when_it_takes_long(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:
@@ -419,9 +419,9 @@ def test_skeleton_rows_come_only_when_it_takes_long(qtbot: QtBot, page: SearchPa
     assert not seen
     page.run("slow")
     assert page.stack.has_results  # the old answer stays until it is known that the new one takes long
-    qtbot.waitUntil(lambda: page.stack.currentWidget() is page.stack.skeleton, timeout=3000)
+    qtbot.waitUntil(lambda: page.stack.currentWidget() is page.stack.skeleton)
     commands.release()
-    qtbot.waitUntil(lambda: page.stack.has_results, timeout=3000)
+    qtbot.waitUntil(lambda: page.stack.has_results)
 
 
 def test_clearing_the_words_goes_back_to_the_start(qtbot: QtBot, page: SearchPage) -> None:
@@ -523,8 +523,8 @@ def test_leaving_the_list_clears_the_hovered_link(qtbot: QtBot, page: SearchPage
 def test_the_settings_page_moves_the_slider(qtbot: QtBot, page: SearchPage, commands: FakeCommands) -> None:
     answer(qtbot, page)
     commands.settings.set("search.words_weight", 60)
-    qtbot.waitUntil(lambda: page.balance.weight() == 60, timeout=3000)
-    qtbot.waitUntil(lambda: commands.searches()[-1].words_weight == pytest.approx(0.6), timeout=3000)
+    qtbot.waitUntil(lambda: page.balance.weight() == 60)
+    qtbot.waitUntil(lambda: commands.searches()[-1].words_weight == pytest.approx(0.6))
 
 
 def test_a_hidden_page_searches_again_only_when_it_is_seen(
@@ -536,14 +536,14 @@ def test_a_hidden_page_searches_again_only_when_it_is_seen(
     qtbot.wait(60)
     assert len(commands.searches()) == 1
     page.show()
-    qtbot.waitUntil(lambda: len(commands.searches()) == 2, timeout=3000)
+    qtbot.waitUntil(lambda: len(commands.searches()) == 2)
 
 
 def test_filters_leave_similar_documents_alone_without_words(
     qtbot: QtBot, page: SearchPage, commands: FakeCommands
 ) -> None:
     page._show_similar(tenancy()[0])
-    qtbot.waitUntil(lambda: page.count.text() == "7 similar documents", timeout=3000)
+    qtbot.waitUntil(lambda: page.count.text() == "7 similar documents")
     page.filters.set_filters(Filters(types=("pdf",)))
     assert page.filters.similar_chip.isVisible()
     page.filters.similar_chip.cleared.emit()
@@ -564,7 +564,7 @@ def test_all_passages_of_a_document_are_fetched_in_place(
     page.list.setFocus()
     page.list.choose(2)
     QTest.keyClick(page.list, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: page.model.rowCount() == 6, timeout=3000)
+    qtbot.waitUntil(lambda: page.model.rowCount() == 6)
     assert commands.searches()[-1].passages_per_document >= 200
     assert page.model.is_open(0)
 
@@ -577,7 +577,7 @@ def test_a_recent_search_is_chosen_by_keyboard_and_the_last_line_forgets_all(
     popup = page.query.completer.popup()
     QTest.keyClick(popup, Qt.Key.Key_Down)
     QTest.keyClick(popup, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: page.session.settled)
     assert [query.text for query in commands.searches()] == ["rent increase"]
     assert page.query.text() == "rent increase"
     page.query.clear_button.click()
@@ -596,7 +596,7 @@ def test_a_failed_look_for_similar_documents_is_tried_again_as_such(
     answer(qtbot, page)
     page.session.failed.emit(Failure("x", "No.", ""))
     page.session.show_similar(tenancy()[0].path)
-    qtbot.waitUntil(lambda: page.session.settled, timeout=3000)
+    qtbot.waitUntil(lambda: page.session.settled)
     page.session.failed.emit(Failure("x", "No.", ""))
     page.stack.failed.button.click()  # type: ignore[union-attr]
     assert len(commands.named("similar")) == 2
