@@ -10,6 +10,7 @@ from pathlib import Path
 from sbert_desktop.domain import EncoderInfo, SplitRules
 from sbert_desktop.errors import LibraryError
 from sbert_desktop.library import _erasing, _health, _units, _vectors, _words
+from sbert_desktop.library._columns import SpaceRow
 from sbert_desktop.library._records import SpaceRecord, WantedSpace
 
 _WANTED = "wanted-space"  # in meta: it may be said while another process writes, and schema 4 needs no new table
@@ -40,6 +41,14 @@ def measure(library: Path, connection: sqlite3.Connection) -> tuple[SpaceRecord,
         uncut = int(connection.execute(_UNCUT, (segmentation,)).fetchone()[0])
         records.append(SpaceRecord(fingerprint, dimension, state, name, key, held, max(held, wanted), size, uncut))
     return tuple(records)
+
+
+def holding(connection: sqlite3.Connection) -> list[SpaceRow]:
+    """Gives all spaces that hold something, those that are kept, too."""
+    rows = connection.execute(
+        "SELECT id, fingerprint, segmentation, dimension, generation, rows FROM space WHERE rows>0 ORDER BY id"
+    ).fetchall()
+    return [SpaceRow(*row) for row in rows]
 
 
 def _size(folder: Path) -> int:

@@ -124,7 +124,7 @@ def test_an_interrupted_removal_goes_on(library: Library, monkeypatch: pytest.Mo
             raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr("sbert_desktop.library._writer._erasing.zero_dead_rows", stop)
+        broken.setattr("sbert_desktop.library._erasing.zero_dead_rows", stop)
         with pytest.raises(KeyboardInterrupt), library.writer() as writer:
             writer.remove_folder(folder)  # type: ignore[arg-type]
     (leaving, _) = library.folders()

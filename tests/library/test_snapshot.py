@@ -148,7 +148,7 @@ class Machine:
     def roll_back(self) -> None:
         self.writer.commit()
         self.writer.put(*self.unsaved())
-        self.writer._rollback()
+        self.writer._transaction.rollback()
 
     def unsaved(self) -> tuple[object, ...]:
         folder, path = self.place()
@@ -311,7 +311,7 @@ def test_an_unknown_fingerprint_gives_words_but_no_vectors(library: Library) -> 
 
 
 def test_a_reader_far_behind_loads_anew(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sbert_desktop.library._writer.LOG_KEPT", 5)
+    monkeypatch.setattr("sbert_desktop.library._transaction.LOG_KEPT", 5)
     (folder,) = start(library, Path("/docs"))
     with library.writer() as writer:
         library.snapshot("fake-1")
