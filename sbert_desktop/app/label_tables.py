@@ -1,8 +1,8 @@
 """Tables of labels: looked at, taken in, listed, removed, and judgements written as one.
 
 A table that is taken in becomes a file of the library: ``labels/NAME.csv`` with the columns that
-:data:`sbert_desktop.training.tables.ROLES` names, and ``labels/NAME.json`` that says what it is. It does not become
-judgements: those name a document and a place in it, which a table does not know. A plan names it by its path.
+:data:`sbert_desktop.training.column_names.ROLES` names, and ``labels/NAME.json`` that says what it is. It does not
+become judgements: those name a document and a place in it, which a table does not know. A plan names it by its path.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from sbert_desktop.app import label_records
 from sbert_desktop.app.training_views import ImportedView, TableView, Task
 from sbert_desktop.domain import display_path
 from sbert_desktop.errors import LibraryError, TrainingError, UsageError
-from sbert_desktop.training import tables
+from sbert_desktop.training.column_names import ROLES
+from sbert_desktop.training.columns import Columns, guess_columns, map_columns
 from sbert_desktop.training.labels import LabelKind, LabelSet
+from sbert_desktop.training.table_files import Table, read_table
+from sbert_desktop.training.tables import Imported, labels_of, read_labels, write_labels
 
 if TYPE_CHECKING:
     from sbert_desktop.app.session import Session
@@ -39,19 +42,19 @@ def look_at_table(path: Path, mapping: Sequence[tuple[str, str]] = (), kind: str
 
     Args:
         path: The file.
-        mapping: Parts of a label (``tables.ROLES``) to columns, as the person chose them; the rest is guessed.
+        mapping: Parts of a label (``ROLES``) to columns, as the person chose them; the rest is guessed.
         kind: As ``LabelKind``; ``""`` finds out.
 
     Raises:
         TrainingError: ``no-table``: the file cannot be read or is no table.
         UsageError: ``bad-label-kind``.
     """
-    table = tables.read_table(path)
+    table = read_table(path)
     sample = tuple(tuple(cell[:_CELL] for cell in row) for _, row in table.rows[:_SAMPLE])
     wanted = kind_named(kind)
     try:
         columns = _columns(table, mapping, wanted)
-        read = tables.labels_of(table, columns)
+        read = labels_of(table, columns)
     except TrainingError as error:
         said = tuple((role, name) for role, name in mapping if name in table.columns)
         problem = f"{error.message} {error.hint}".strip()
@@ -77,14 +80,14 @@ def import_labels(
     """
     folder = _folder(session, writing=True)
     context.progress("Reading the table", 0, None)
-    table = tables.read_table(path)
+    table = read_table(path)
     context.check()
-    labels = tables.labels_of(table, _columns(table, mapping, kind_named(kind))).labels
+    labels = labels_of(table, _columns(table, mapping, kind_named(kind))).labels
     context.check()
     name = _free_name(folder, path.stem)
     try:
         folder.mkdir(exist_ok=True, mode=0o700)
-        tables.write_labels(folder / f"{name}.csv", labels)
+        write_labels(folder / f"{name}.csv", labels)
         _describe(folder / f"{name}.json", labels, path)  # last: a table without it is not listed
     except OSError as error:
         raise TrainingError("not-written", f"The table could not be kept: {(error.strerror or 'error').lower()}.",
@@ -139,11 +142,11 @@ def export_labels(session: Session, task: Task, target: Path) -> Path:
     kinds = sorted(found, key=lambda kind: -len(found[kind]))
     for kind in reversed(kinds):
         place = target if kind is kinds[0] else target.with_name(f"{target.stem}-{kind.value}{target.suffix}")
-        tables.write_labels(place, found[kind].labels)
+        write_labels(place, found[kind].labels)
     return target
 
 
-def read_taken(path: Path, kind: LabelKind | None = None) -> tables.Imported:
+def read_taken(path: Path, kind: LabelKind | None = None) -> Imported:
     """Gives the labels of a table that was taken in, or of any other, and which rows were left out.
 
     Args:
@@ -154,7 +157,7 @@ def read_taken(path: Path, kind: LabelKind | None = None) -> tables.Imported:
         TrainingError: ``no-table``, ``unknown-columns``, ``unknown-labels`` or ``no-labels``.
     """
     known = _described(path)
-    return tables.read_labels(path, LabelKind(known.kind) if known is not None else kind)
+    return read_labels(path, LabelKind(known.kind) if known is not None else kind)
 
 
 def kind_named(name: str) -> LabelKind | None:
@@ -175,19 +178,19 @@ def kind_named(name: str) -> LabelKind | None:
 # ---------------------------------------------------------------- columns
 
 
-def _columns(table: tables.Table, mapping: Sequence[tuple[str, str]], kind: LabelKind | None) -> tables.Columns:
+def _columns(table: Table, mapping: Sequence[tuple[str, str]], kind: LabelKind | None) -> Columns:
     roles = {role: name for role, name in mapping if name}
     if not roles:
-        return tables.guess_columns(table, kind)
+        return guess_columns(table, kind)
     if kind is None:
-        fitting = [one for one, wanted in tables.ROLES.items() if set(roles) <= set(wanted)]
+        fitting = [one for one, wanted in ROLES.items() if set(roles) <= set(wanted)]
         kind = fitting[0] if fitting else LabelKind.PAIRS
-    return tables.map_columns(table, kind, roles)
+    return map_columns(table, kind, roles)
 
 
-def _mapping(table: tables.Table, columns: tables.Columns) -> tuple[tuple[str, str], ...]:
+def _mapping(table: Table, columns: Columns) -> tuple[tuple[str, str], ...]:
     """Gives which column stands for which part."""
-    roles = tables.ROLES[columns.kind]
+    roles = ROLES[columns.kind]
     places = [*columns.texts, *([] if columns.value is None else [columns.value])]
     return tuple((role, table.columns[place]) for role, place in zip(roles, places, strict=False))
 

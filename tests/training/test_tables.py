@@ -9,7 +9,8 @@ import pytest
 
 from sbert_desktop.errors import TrainingError
 from sbert_desktop.training.labels import Example, LabelKind, LabelSet
-from sbert_desktop.training.tables import MOST_LISTED, read_labels, read_table, write_labels
+from sbert_desktop.training.table_files import MOST_LISTED, read_table
+from sbert_desktop.training.tables import read_labels, write_labels
 
 
 def put(folder: Path, text: str, *, encoding: str = "utf-8", name: str = "labels.csv") -> Path:
