@@ -17,7 +17,8 @@ import numpy as np
 
 from sbert_desktop.app import judging, label_records
 from sbert_desktop.app.collecting import unpack_query
-from sbert_desktop.app.label_proposals import Memory, memory_of, sides_of, text_hash
+from sbert_desktop.app.label_memory import Memory, memory_of, text_hash
+from sbert_desktop.app.label_sides import sides_of
 from sbert_desktop.app.searching import find
 from sbert_desktop.app.training_views import PairView, Task, TextSide
 from sbert_desktop.domain import Filters, PassageRecord, Query, Snapshot
@@ -59,7 +60,7 @@ class _Candidate:
 def propose_answers(
     session: Session, count: int, context: JobContext, among: Sequence[int] = ()
 ) -> tuple[PairView, ...]:
-    """Gives questions with passages to judge; see :func:`sbert_desktop.app.label_proposals.propose_pairs`.
+    """Gives questions with passages to judge; see :func:`sbert_desktop.app.labelling.propose_pairs`.
 
     Raises:
         Cancelled: Through ``context``.

@@ -1,4 +1,4 @@
-"""What the person says of pairs: kept, taken back, changed, listed. Pairs come from ``app/label_proposals``."""
+"""Pairs to judge, and what the person says of them: kept, taken back, changed, listed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from sbert_desktop.app import deciding, judging, label_records
-from sbert_desktop.app.label_proposals import propose_pairs
+from sbert_desktop.app.label_proposals import propose_same
+from sbert_desktop.app.label_questions import propose_answers
 from sbert_desktop.app.training_views import LabelRow, LabelsView, PairView, Task, TextSide
 from sbert_desktop.domain import ContentId
 from sbert_desktop.errors import LibraryError, SbertDesktopError, UsageError
@@ -30,8 +31,7 @@ from sbert_desktop.training.labels import (
 
 if TYPE_CHECKING:
     from sbert_desktop.app.session import Session
-
-__all__ = ["change_label", "keep_label", "labels_view", "propose_pairs", "take_back"]
+    from sbert_desktop.domain import JobContext
 
 _SHORT = 0.2
 """Share of the rarer answer under which more of it are asked for."""
@@ -41,6 +41,33 @@ _LISTED = 2_000
 _changes: WeakKeyDictionary[Session, int] = WeakKeyDictionary()
 _titles: WeakKeyDictionary[Session, dict[str, str]] = WeakKeyDictionary()
 _lock = threading.Lock()
+
+
+def propose_pairs(
+    session: Session, task: Task, count: int, context: JobContext, among: Sequence[int] = ()
+) -> tuple[PairView, ...]:
+    """Gives pairs to judge, in the order in which to ask them; fewer, or none, where there are no more.
+
+    No text stands twice in what one call gives, and none of an earlier call in this session or of a judgement as long
+    as there are others. Nothing that was judged comes again; what was proposed and not judged (skipped) only when
+    nothing else is left.
+
+    Args:
+        session: The opened library.
+        task: What is to be judged.
+        count: Pairs wanted.
+        context: Asked between steps.
+        among: Passages of these documents (content ids) only; none: of all.
+
+    Raises:
+        Cancelled: Through ``context``.
+        LibraryError: The library cannot be read.
+    """
+    if count < 1:
+        return ()
+    context.progress("Looking for pairs", 0, None)
+    propose = propose_answers if task is Task.ANSWERS else propose_same
+    return propose(session, count, context, among)
 
 
 def keep_label(session: Session, pair: PairView, verdict: str) -> LabelsView:

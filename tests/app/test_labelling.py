@@ -10,7 +10,10 @@ import pytest
 from sbert_desktop.app.collecting import save_search
 from sbert_desktop.app.deciding import remember
 from sbert_desktop.app.judging import judge
-from sbert_desktop.app.label_proposals import _Proposing, best_threshold, draw, memory_of, text_hash
+from sbert_desktop.app.label_draws import draw
+from sbert_desktop.app.label_memory import memory_of, text_hash
+from sbert_desktop.app.label_proposals import _Proposing
+from sbert_desktop.app.label_threshold import best_threshold
 from sbert_desktop.app.labelling import change_label, keep_label, labels_view, propose_pairs, take_back
 from sbert_desktop.app.searching import run_search
 from sbert_desktop.app.session import Session
