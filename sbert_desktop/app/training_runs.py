@@ -154,7 +154,8 @@ def read_run(folder: Path) -> RunView | None:
         plan, made = plan_of(cast("Mapping[str, object]", kept["plan"])), float(cast(float, kept["made"]))
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-    state = str((read_json(folder / STATE) or {}).get("state", ""))
+    became = read_json(folder / STATE) or {}
+    state, when = str(became.get("state", "")), became.get("when")
     comparison = read_comparison(folder)
     if comparison is None:
         state = RUNNING if _is_locked(folder) else INTERRUPTED
@@ -171,7 +172,8 @@ def read_run(folder: Path) -> RunView | None:
     model = stored_model(folder)
     kept_at = paths.added_models() / model if model else model_folder(folder)
     return RunView(folder.name, plan.name, state, made, plan, step, of, comparison, model,
-                   kept_at if kept_at is not None and kept_at.is_dir() else None)  # fmt: skip
+                   kept_at if kept_at is not None and kept_at.is_dir() else None,
+                   float(when) if isinstance(when, int | float) and 0 < when < 1e11 else 0.0)  # fmt: skip
 
 
 # ---------------------------------------------------------------- what lies in a folder
@@ -319,7 +321,7 @@ def _made(kind: type[Noted], note: Mapping[str, object]) -> Noted:
 
 def write_state(folder: Path, state: str, model: str) -> None:
     """Keeps what became of a training, and the name of its model in the store."""
-    write_json(folder / STATE, {"state": state, "model": model}, finite=True)
+    write_json(folder / STATE, {"state": state, "model": model, "when": time.time()}, finite=True)
 
 
 def stored_model(folder: Path) -> str:

@@ -303,7 +303,8 @@ class RunView:
     """A training that was begun. ``state``: ``interrupted``, ``trained``, ``adopted``, ``kept`` or ``discarded``.
 
     ``running``: it is under way, here or in another window or terminal. ``model``: its name among the models, ""
-    while it is not there; ``folder``: where it lies, there or with the training, None without one.
+    while it is not there; ``folder``: where it lies, there or with the training, None without one. ``decided``: when it
+    was kept or adopted, seconds, 0 not known.
     """
 
     run: str
@@ -316,6 +317,7 @@ class RunView:
     comparison: ComparisonView | None = None
     model: str = ""
     folder: Path | None = None
+    decided: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,7 +225,9 @@ def test_adopting_brings_the_library_to_the_model(
     listed = next(one for one in tuning.trainings(session) if one.run == view.run)
     assert listed.state == "kept", "another model is in use, as after going back"
     monkeypatch.setattr(session, "model_name", lambda: listed.model)
-    assert [one.state for one in tuning.trainings(session) if one.run == view.run] == ["adopted"]
+    (adopted,) = (one for one in tuning.trainings(session) if one.run == view.run)
+    assert adopted.state == "adopted"
+    assert adopted.decided > 0  # when it was adopted is kept, to be told
 
 
 def test_twenty_positives_fifty_epochs_and_a_high_rate_are_refused_with_the_reason(

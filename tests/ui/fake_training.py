@@ -397,6 +397,7 @@ class FakeTraining:
     def adopt(self, run: str) -> JobId:
         self.calls.append(("adopt", run))
         self._set_run(run, "adopted")
+        self.runs = tuple(replace(one, model="home-1", decided=NOW) if one.run == run else one for one in self.runs)
         self.space_rows = (*self.space_rows, SpaceView("b71c02", self.comparison.name, "building", 12_000_000, 8_000,
                                                        96_204, "home-1"))
         return self._job("spaces", self.space_rows)

@@ -21,6 +21,7 @@ from sbert_desktop.ui.train.comparing_checks import Actions, ChecksPart
 from sbert_desktop.ui.train.comparing_report import write_report
 from sbert_desktop.ui.train.comparing_words import (
     about,
+    adopted_words,
     by_what_decides,
     clear,
     judge,
@@ -176,12 +177,14 @@ class ComparingStep(QWidget):
         self.deed_part.adoptWanted.connect(self.adopt)
         self.deed_part.keepWanted.connect(self.keep)
         self.deed_part.discardWanted.connect(self.discard)
+        self.deed_part.backWanted.connect(self.go_back)
         deeds = self.deeds
         deeds.runsChanged.connect(self._show_actions)
         deeds.adopted.connect(self._on_adopted)
         deeds.kept.connect(self._on_kept)
         deeds.discarded.connect(self._on_discarded)
         deeds.undone.connect(self._on_undone)
+        deeds.stayed.connect(self._on_stayed)
         deeds.refused.connect(self._on_refused)
         theme.themeChanged.connect(self._arrange)
 
@@ -227,7 +230,8 @@ class ComparingStep(QWidget):
             return
         else:
             adopt = self.deed_part.adopt_button()
-            target = adopt if adopt.isEnabled() else self.all
+            back = self.deed_part.back
+            target = adopt if adopt.isEnabled() else self.all if back.isHidden() else back
         if target is not None:
             target.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -240,7 +244,10 @@ class ComparingStep(QWidget):
         return (
             Action("train_adopt", f"Adopt {label}", self.adopt, icon="check",
                    enabled=lambda: actions.adopt_button().isEnabled()),
-            Action("train_keep", f"Keep {label} for later", self.keep, icon="models", enabled=actions.keep.isEnabled),
+            Action("train_go_back", actions.back.label(), self.go_back, icon="undo",
+                   enabled=lambda: not actions.back.isHidden() and actions.back.isEnabled()),
+            Action("train_keep", f"Keep {label} for later", self.keep, icon="models",
+                   enabled=lambda: not actions.keep.isHidden() and actions.keep.isEnabled()),
             Action("train_discard", f"Discard {label}", self.discard, icon="trash", enabled=actions.discard.isEnabled),
             Action("train_changes", "Show what would change", self.show_changes, icon="eye"),
             Action("train_report", "Save the report of the comparison", self.save_report, icon="export"),
@@ -284,11 +291,15 @@ class ComparingStep(QWidget):
         if self._undone and state == "adopted":  # it was taken back; the list still says what was before
             state = "kept"
         reason = self._refusal or refusal_words(view)
+        stays = self.deeds.preparing(view.run, view)
+        back = self.deeds.way_back(view.run, view) if state == "adopted" and view.kind != "cross-encoder" else None
         if state == "adopted":
-            reason = f"{view.name} is being prepared. Until it is ready, search uses the model before." \
-                if self.deeds.preparing() and view.kind != "cross-encoder" else f"{view.name} was adopted."
+            since = self.deeds.decided(view.run)
+            reason = f"{view.name} is being prepared. Until it is ready, search uses the model before." if stays else \
+                f"{view.name} is in use{adopted_words(since)}."
         self.deed_part.show_state(view, state, may_adopt=not view.refusal, reason=reason, busy=self._busy,
-                                primary=view.recommended and not view.refusal and clear(view) > 0)
+                                  primary=view.recommended and not view.refusal and clear(view) > 0,
+                                  back=back.name if back is not None else "", stays=stays)
 
     def show_changes(self) -> None:
         """Shows all that would change in place of the comparison."""
@@ -341,6 +352,14 @@ class ComparingStep(QWidget):
         self._show_actions()
         self.deeds.adopt(view.run, view)
 
+    def go_back(self) -> None:
+        """Takes the adoption back: search uses the model before, and this one is kept."""
+        view = self._view
+        if view is not None and not self._busy:
+            self._busy = True
+            self._show_actions()
+            self.deeds.go_back(view.run, view)
+
     def keep(self) -> None:
         """Keeps the tuned model among the models."""
         if self._view is not None:
@@ -371,6 +390,11 @@ class ComparingStep(QWidget):
             self._busy = False
             self._show_actions()
             self.adopted.emit()
+
+    def _on_stayed(self, run: str) -> None:
+        if self._is_mine(run):
+            self._busy = False
+            self._show_actions()
 
     def _on_kept(self, run: str) -> None:
         if self._is_mine(run):

@@ -212,6 +212,7 @@ class Actions(QWidget):
     adoptWanted = Signal()
     keepWanted = Signal()
     discardWanted = Signal()
+    backWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -227,14 +228,17 @@ class Actions(QWidget):
                            tip="Keeps it among your models without using it")
         self.discard = Button("Discard", size="large", icon="trash", object_name="train_discard",
                               tip="Removes it; what you judged stays")
+        self.back = Button("Go back", size="large", icon="undo", object_name="train_go_back")
         column.addWidget(self.reason)
         self._line = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._line.setSpacing(8)
         column.addLayout(self._line)
-        for button in (self.primary, self.plain):
+        for button in (self.primary, self.plain, self.back):
             button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             self._line.addWidget(button, 1)
-            button.clicked.connect(self.adoptWanted)
+        self.primary.clicked.connect(self.adoptWanted)
+        self.plain.clicked.connect(self.adoptWanted)
+        self.back.clicked.connect(self.backWanted)
         row = QHBoxLayout()
         row.setSpacing(8)
         for button in (self.keep, self.discard):
@@ -249,14 +253,26 @@ class Actions(QWidget):
         self._line.setDirection(QBoxLayout.Direction.LeftToRight if in_line else QBoxLayout.Direction.TopToBottom)
 
     def show_state(self, view: ComparisonView, state: str, *, may_adopt: bool, primary: bool, reason: str,
-                   busy: bool = False) -> None:
-        """Shows what can be done in a state of the training."""
+                   busy: bool = False, back: str = "", stays: bool = False) -> None:
+        """Shows what can be done in a state of the training.
+
+        ``back``: the model that an adoption can be taken back to, "" for none; ``stays``: it is in use still.
+        """
         adopted, gone = state == "adopted", state == "discarded"
-        self.primary.setVisible(primary)
-        self.plain.setVisible(not primary)
+        self.back.setVisible(adopted and bool(back))
+        self.back.setText(f"Stay with {back}" if stays else f"Go back to {back}")
+        tip = f"Stops preparing {view.name}, which is kept for later" if stays else \
+            f"Searches answer as before, at once; {view.name} is kept for later"
+        self.back.setToolTip(plain_tip(tip))
+        self.back.setAccessibleDescription(tip)
+        self.back.setEnabled(not busy)
+        self.primary.setVisible(primary and self.back.isHidden())
+        self.plain.setVisible(not primary and self.back.isHidden())
         for button in (self.primary, self.plain):
             button.setText("Adopted" if adopted else f"Adopt {view.name}")
             button.setEnabled(may_adopt and not adopted and not gone and not busy)
+        for button in (self.keep, self.discard):
+            button.setVisible(not adopted)  # its model has vectors in the library: Models removes both
         self.keep.setText("Kept" if state == "kept" else "Keep for later")
         self.keep.setEnabled(state not in ("kept", "adopted", "discarded") and view.measured and not busy)
         self.discard.setEnabled(not adopted and not gone and not busy)

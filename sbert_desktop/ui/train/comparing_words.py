@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -213,6 +214,16 @@ def counts_of(view: ComparisonView) -> str:
     one = thing[:-1] if view.held_out == 1 else thing
     return (f"Asked with {words.count(view.held_out)} {one} kept aside: {words.count(view.better)} got better, "
             f"{words.count(view.same)} stayed the same, {words.count(view.worse)} got worse.")
+
+
+def adopted_words(when: float, now: float | None = None) -> str:
+    """Gives when a model was adopted, to stand behind "is in use": ``, adopted today at 14:05``; "" if not known."""
+    day = words.day(when) if when else ""
+    if not day:
+        return ""
+    if day == words.day(time.time() if now is None else now):
+        return f", adopted today at {time.strftime('%H:%M', time.localtime(when))}"
+    return f", adopted {day}"
 
 
 def took(seconds: float) -> str:

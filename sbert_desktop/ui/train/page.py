@@ -114,6 +114,7 @@ class TrainPage(Page):
         comparing.back.connect(lambda: self.show_step("train"))
         comparing.adopted.connect(self._on_adopted)
         comparing.discarded.connect(self._on_discarded)
+        comparing.deeds.undone.connect(lambda _run: self._on_undone())
         bridge = self.desk.bridge
         bridge.listen("trainings", on_finished=self._on_runs)
         for kind in ("imported-labels", "import-labels"):
@@ -308,6 +309,10 @@ class TrainPage(Page):
 
     def _on_adopted(self) -> None:
         self._adopted = True
+        self._show_steps()
+
+    def _on_undone(self) -> None:
+        self._adopted = False
         self._show_steps()
 
     def _on_discarded(self) -> None:

@@ -259,6 +259,7 @@ class RunningStep(QWidget):
             part.discardWanted.connect(self._on_discard)
         self.runs.compareWanted.connect(self._on_compare)
         self.runs.adoptWanted.connect(self._on_adopt)
+        self.runs.backWanted.connect(self._go_back)
         self.deeds.runsChanged.connect(self._show_state)
         self.deeds.refused.connect(lambda _run, why: self.failed.show_text(why) if self.isVisible() else None)
         # whoever started it: the check, this step, or another window's command
@@ -349,6 +350,16 @@ class RunningStep(QWidget):
         if isinstance(run, RunView) and run.comparison is not None:
             self.deeds.adopt(run.run, run.comparison)
 
+    def _go_back(self, run: object) -> None:
+        if isinstance(run, RunView) and run.comparison is not None:
+            self.deeds.go_back(run.run, run.comparison)
+
+    def _backs(self) -> dict[str, str]:
+        """Gives the model that can be gone back to from each training that is in use, by its run."""
+        found = {run.run: self.deeds.way_back(run.run, run.comparison) for run in self.deeds.runs()
+                 if run.state == "adopted" and run.comparison is not None and run.comparison.kind != "cross-encoder"}
+        return {run: space.name for run, space in found.items() if space is not None}
+
     # ---- hearing
 
     def _begin(self, label: str) -> None:
@@ -417,5 +428,5 @@ class RunningStep(QWidget):
             runs = tuple(run for run in runs if run.run != self._run)
             if not self._run and runs and runs[0].state in ("interrupted", "running"):
                 runs = runs[1:]
-        self.runs.show_runs([run for run in runs if run is not offered], busy=running)
+        self.runs.show_runs([run for run in runs if run is not offered], busy=running, backs=self._backs())
         self.stack.setCurrentWidget(self.area if running or runs or not self.failed.isHidden() else self.empty)

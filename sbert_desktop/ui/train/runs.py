@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
@@ -51,9 +51,10 @@ class RunRow(QWidget):
     resumeWanted = Signal(object)
     compareWanted = Signal(object)
     adoptWanted = Signal(object)
+    backWanted = Signal(object)
     discardWanted = Signal(object)
 
-    def __init__(self, run: RunView, at: int, *, busy: bool, parent: QWidget | None = None) -> None:
+    def __init__(self, run: RunView, at: int, *, busy: bool, back: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.run = run
         label = run_label(run)
@@ -81,6 +82,9 @@ class RunRow(QWidget):
                               accessible=f"Compare {label}", tip="Shows what it would change")
         self.adopt = Button("Adopt", size="small", object_name=f"train_run_{at}_adopt", accessible=f"Adopt {label}",
                             tip="Puts it to use; its vectors are prepared in the background")
+        self.back = Button("Go back", size="small", icon="undo", object_name=f"train_run_{at}_back",
+                           accessible=f"Go back from {label} to {back}",
+                           tip=f"Searches answer by {back}, as before {label} was adopted")
         adopted = run.state == "adopted"
         self.discard = IconButton("trash", f"Remove {label} from this list; its model stays" if adopted else
                                   f"Discard {label}", object_name=f"train_run_{at}_discard", size=24,
@@ -90,10 +94,12 @@ class RunRow(QWidget):
         self.resume.setEnabled(not busy)
         self.compare.setVisible(view is not None)
         self.adopt.setVisible(view is not None and run.state in ("trained", "kept") and not view.refusal)
+        self.back.setVisible(adopted and bool(back))
         self.discard.setVisible(run.state != "running")
         self.discard.setEnabled(not (busy and run.state == "interrupted"))
         for button, signal in ((self.resume, self.resumeWanted), (self.compare, self.compareWanted),
-                               (self.adopt, self.adoptWanted), (self.discard, self.discardWanted)):
+                               (self.adopt, self.adoptWanted), (self.back, self.backWanted),
+                               (self.discard, self.discardWanted)):
             button.clicked.connect(lambda _=False, signal=signal: signal.emit(self.run))
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
 
@@ -104,6 +110,7 @@ class RunsList(QWidget):
     resumeWanted = Signal(object)
     compareWanted = Signal(object)
     adoptWanted = Signal(object)
+    backWanted = Signal(object)
     discardWanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -121,9 +128,13 @@ class RunsList(QWidget):
         self._shown: tuple[object, ...] = ()
         self.hide()
 
-    def show_runs(self, runs: Sequence[RunView], *, busy: bool) -> None:
-        """Shows trainings; none can be gone on with while another one runs (``busy``)."""
-        wanted = (tuple(runs), busy)
+    def show_runs(self, runs: Sequence[RunView], *, busy: bool, backs: Mapping[str, str] | None = None) -> None:
+        """Shows trainings; none can be gone on with while another one runs (``busy``).
+
+        ``backs``: the model that can be gone back to from one that is in use, by its run.
+        """
+        backs = backs or {}
+        wanted = (tuple(runs), busy, tuple(sorted(backs.items())))
         if wanted == self._shown:
             return
         self._shown = wanted
@@ -136,7 +147,8 @@ class RunsList(QWidget):
                 widget.hide()
                 widget.setParent(None)
                 widget.deleteLater()
-        self.rows = tuple(RunRow(run, at, busy=busy, parent=self) for at, run in enumerate(runs))
+        self.rows = tuple(RunRow(run, at, busy=busy, back=backs.get(run.run, ""), parent=self)
+                          for at, run in enumerate(runs))
         for row in self.rows:
             self._rows.addWidget(row)
             row.show()
@@ -144,6 +156,7 @@ class RunsList(QWidget):
             row.resumeWanted.connect(self.resumeWanted)
             row.compareWanted.connect(self.compareWanted)
             row.adoptWanted.connect(self.adoptWanted)
+            row.backWanted.connect(self.backWanted)
             row.discardWanted.connect(self.discardWanted)
         self.setVisible(bool(self.rows))
         if focused >= 0 and self.rows:  # the row that had the focus may have gone

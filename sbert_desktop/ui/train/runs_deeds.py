@@ -6,7 +6,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from sbert_desktop.app.training_views import ComparisonView, RunView, SpaceView
-from sbert_desktop.domain import Finished, Outcome
+from sbert_desktop.domain import Finished, JobId, Outcome
+from sbert_desktop.ui.models.words import is_whole
 from sbert_desktop.ui.overlay import Sheet
 from sbert_desktop.ui.page import Desk, failure_text
 from sbert_desktop.ui.train.comparing_words import took
@@ -26,7 +27,8 @@ class RunDeeds(QObject):
     """Knows the trainings, and does what the person wants with one.
 
     ``runsChanged``: the list is another one. ``adopted(run)``, ``kept(run)``, ``discarded(run)``, ``undone(run)``;
-    ``refused(run, why)``: it may not be adopted. A training is discarded only when the message with Undo is gone.
+    ``stayed(run)``: it could not be gone back from; ``refused(run, why)``: it may not be adopted. A training is
+    discarded only when the message with Undo is gone.
     """
 
     runsChanged = Signal()
@@ -34,6 +36,7 @@ class RunDeeds(QObject):
     kept = Signal(str)
     discarded = Signal(str)
     undone = Signal(str)
+    stayed = Signal(str)
     refused = Signal(str, str)
 
     def __init__(self, desk: Desk) -> None:
@@ -47,7 +50,8 @@ class RunDeeds(QObject):
         self._spaces: tuple[SpaceView, ...] = ()
         desk.bridge.listen("trainings", on_finished=self._on_trainings)
         desk.bridge.listen("spaces", on_finished=self._on_spaces)
-        desk.bridge.listen("train", on_finished=lambda _: self.refresh())
+        for kind in ("train", "index"):  # an indexing run may have put a model to use
+            desk.bridge.listen(kind, on_finished=lambda _: self.refresh())
 
     # ---- knowing
 
@@ -69,6 +73,10 @@ class RunDeeds(QObject):
         if run in self._leaving:
             return "discarded"
         return next((one.state for one in self._runs if one.run == run), "")
+
+    def decided(self, run: str) -> float:
+        """Gives when a training was kept or adopted, seconds, 0 not known."""
+        return next((one.decided for one in self._runs if one.run == run), 0.0)
 
     def _on_trainings(self, finished: Finished) -> None:
         result = finished.result
@@ -110,35 +118,64 @@ class RunDeeds(QObject):
         spaces = [space for space in result if isinstance(space, SpaceView)] if isinstance(result, tuple) else []
         building = any(space.state == "building" for space in spaces)
         self._desk.toast(f"{comparison.name} is {'being prepared' if building else 'in use'}", action="Undo",
-                         run=lambda: self._undo(run, comparison))
+                         run=lambda: self.go_back(run, comparison))
 
-    def _undo(self, run: str, comparison: ComparisonView) -> None:
-        before = self._before
+    def go_back(self, run: str, comparison: ComparisonView) -> None:
+        """Takes an adoption back: stops preparing the model, or searches again with the one before, at once."""
 
         def on_spaces(finished: Finished) -> None:
-            spaces = [space for space in finished.result if isinstance(space, SpaceView)] \
-                if isinstance(finished.result, tuple) else []
-            building = next((space for space in spaces if space.state == "building"), None)
-            old = next((space for space in spaces if space.fingerprint == before), None)
-            if building is not None:
-                self._desk.start(self._desk.commands.remove_space(building.fingerprint), on_done)
-            elif old is not None and old.state == "kept":  # it was ready before Undo was pressed
-                self._desk.start(self._desk.commands.use_space(old.fingerprint), on_done)
+            if self._desk.report_failure(finished) or not isinstance(finished.result, tuple):
+                self.stayed.emit(run)
+                return
+            self._spaces = tuple(space for space in finished.result if isinstance(space, SpaceView))
+            own, old = self._space_of(run, comparison), self.way_back(run, comparison)
+            if own is None or old is None:
+                self._desk.toast("There is nothing kept to go back to. Models lists what can be used", action="Models",
+                                 run=lambda: self._desk.show_page("models"))
+                self.stayed.emit(run)
+            elif own.state == "building":
+                then(self._desk.commands.remove_space(own.fingerprint), f"{old.name} stays in use")
+            else:
+                then(self._desk.commands.use_space(old.fingerprint), f"{old.name} is in use again")
 
-        def on_done(_result: object) -> None:
-            # its model is among the models by now: it is kept, and can be adopted again
-            self._desk.start(self._desk.commands.keep_training(run), lambda _: self._tell_undone(run, comparison))
+        def then(job: JobId, said: str) -> None:
+            def on_finished(finished: Finished) -> None:
+                if self._desk.report_failure(finished) or finished.outcome is not Outcome.DONE:
+                    self.stayed.emit(run)
+                    return
+                # its model is among the models by now: it is kept, and can be adopted again
+                self._desk.start(self._desk.commands.keep_training(run))
+                self._desk.toast(f"{said}, {comparison.name} is kept for later")
+                self._desk.refresh()
+                self.refresh()
+                self.undone.emit(run)
+
+            self._desk.bridge.watch(job, on_finished=on_finished)
 
         self._desk.bridge.watch(self._desk.commands.spaces(), on_finished=on_spaces)
 
-    def _tell_undone(self, run: str, comparison: ComparisonView) -> None:
-        self._desk.toast(f"{comparison.base_name} stays in use, {comparison.name} is kept for later")
-        self.refresh()
-        self.undone.emit(run)
+    def way_back(self, run: str, comparison: ComparisonView) -> SpaceView | None:
+        """Gives the vectors that search would use if an adoption were taken back now; None where none are kept."""
+        own = self._space_of(run, comparison)
+        if own is None:
+            return None
+        if own.state == "building":
+            return next((space for space in self._spaces if space.state == "in use"), None)
+        kept = [space for space in self._spaces if space.state == "kept" and space.model and is_whole(space)]
+        before = [space for space in kept if space.fingerprint == self._before]
+        base = [space for space in kept if comparison.base_name in (space.name, space.model)]
+        return next(iter((*before, *base, *kept)), None)
 
-    def preparing(self) -> bool:
+    def preparing(self, run: str, comparison: ComparisonView) -> bool:
         """True while the vectors of an adopted model are being prepared."""
-        return any(space.state == "building" for space in self._spaces)
+        own = self._space_of(run, comparison)
+        return own is not None and own.state == "building"
+
+    def _space_of(self, run: str, comparison: ComparisonView) -> SpaceView | None:
+        """Gives the vectors of a training's model, while they are in use or being prepared."""
+        model = next((one.model for one in self._runs if one.run == run and one.model), comparison.name)
+        return next((space for space in self._spaces if model in (space.model, space.name) and
+                     space.state in ("in use", "building")), None)
 
     def keep(self, run: str, label: str) -> None:
         """Keeps a tuned model among the models."""

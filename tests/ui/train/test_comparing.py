@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,8 +21,10 @@ from sbert_desktop.app.training_views import (
     Plan,
     RunView,
     SideBySide,
+    SpaceView,
 )
-from sbert_desktop.domain import Failure
+from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Started
+from sbert_desktop.ui import words
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.arrows import ArrowMap
 from sbert_desktop.ui.train.changes import differing, groups_words, places
@@ -30,6 +33,7 @@ from sbert_desktop.ui.train.comparing import ComparingStep
 from sbert_desktop.ui.train.comparing_bars import ComparisonBars
 from sbert_desktop.ui.train.comparing_report import report
 from sbert_desktop.ui.train.comparing_words import (
+    adopted_words,
     by_what_decides,
     difference_axis,
     interval,
@@ -175,6 +179,14 @@ def test_arrows_can_be_walked_by_keyboard_and_pointed_at(qtbot) -> None:
     assert "no map" in view.accessibleName()
 
 
+def test_the_time_of_an_adoption_is_told_today_and_its_day_after_that() -> None:
+    assert adopted_words(0.0) == ""
+    assert adopted_words(1e300) == ""  # no calendar holds it
+    hour = time.strftime("%H:%M", time.localtime(NOW))
+    assert adopted_words(NOW, NOW) == f", adopted today at {hour}"
+    assert adopted_words(NOW, NOW + 3 * 86_400) == f", adopted {words.day(NOW)}"
+
+
 @pytest.fixture
 def step(host: Host, qtbot) -> Callable[[ComparisonView], ComparingStep]:
     """Shows a comparison in a bare window, of a training that the program knows."""
@@ -217,6 +229,67 @@ def test_adopting_says_so_with_undo_and_undo_takes_it_back(host, step, qtbot) ->
     qtbot.waitUntil(lambda: host.called("use_space") == [("use_space", "f3a9c1")])
     qtbot.waitUntil(lambda: page.deeds.state_of(comparison().run) == "kept")
     assert page.deed_part.keep.label() == "Kept"
+
+
+def test_the_way_back_from_an_adopted_model_stays_when_the_message_has_gone(host, step, qtbot) -> None:
+    page = step(comparison())
+    part = page.deed_part
+    assert part.back.isHidden()
+    page.adopt()
+    qtbot.waitUntil(lambda: not part.back.isHidden())
+    host.toast.dismiss()
+    assert part.back.label() == "Stay with MiniLM"
+    assert part.reason.text() == "Home 1 is being prepared. Until it is ready, search uses the model before."
+    assert (part.primary.isHidden(), part.keep.isHidden(), part.discard.isHidden()) == (True, True, True)
+    page.focus_first()
+    assert part.back.hasFocus()
+    # an indexing run ends, and with it the model is in use: nobody has to come back to the page for it to say so
+    host.program.space_rows = tuple(replace(row, state="kept" if row.state == "in use" else "in use")
+                                    for row in host.program.space_rows)
+    host.program.say([Started(JobId("an index run"), "index"), Finished(JobId("an index run"), Outcome.DONE, None)])
+    qtbot.waitUntil(lambda: part.back.label() == "Go back to MiniLM")
+    assert part.reason.text() == f"Home 1 is in use, adopted {words.day(NOW)}."
+    assert [action.text for action in page.actions_list() if action.name == "train_go_back" and action.enabled()] == \
+        ["Go back to MiniLM"]
+    part.back.setFocus()
+    QTest.keyClick(part.back, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: host.called("use_space") == [("use_space", "f3a9c1")])
+    qtbot.waitUntil(lambda: page.deeds.state_of(comparison().run) == "kept" and part.back.isHidden())
+    assert host.toast.label.full_text() == "MiniLM is in use again, Home 1 is kept for later"
+    assert part.primary.isEnabled()  # and forth again
+    assert part.keep.label() == "Kept"
+
+
+def test_without_kept_vectors_there_is_no_way_back_and_one_that_fails_can_be_tried_again(host, step, qtbot) -> None:
+    page = step(comparison())
+    part, old = page.deed_part, host.program.space_rows[0]
+    page.adopt()
+    qtbot.waitUntil(lambda: not part.back.isHidden())
+    ready = replace(host.program.space_rows[1], state="in use")
+    for gone in (replace(old, state="kept", model=""), replace(old, state="kept", passages=5), None):
+        host.program.space_rows = (ready, replace(old, state="kept"))
+        page.deeds.refresh()
+        qtbot.waitUntil(lambda: not part.back.isHidden())
+        host.program.space_rows = (ready, gone) if gone is not None else (ready,)
+        page.deeds.refresh()
+        qtbot.waitUntil(part.back.isHidden)  # its model, or its vectors, are not there
+    assert part.primary.label() == "Adopted"
+    # of several the one is gone back to that it was tuned from
+    other = SpaceView("aaaaaa", "Other", "kept", 1, 9, 9, "other")
+    host.program.space_rows = (ready, other, replace(old, state="kept"))
+    page.deeds._before = ""
+    page.deeds.refresh()
+    qtbot.waitUntil(lambda: part.back.label() == "Go back to MiniLM" and not part.back.isHidden())
+    fail = host.program.fail
+    host.program.fail = {"spaces": Failure("library-busy", "Another program writes.", "Try again.")}
+    part.back.click()
+    assert not part.back.isEnabled()
+    qtbot.waitUntil(part.back.isEnabled)
+    assert "Another program writes" in host.toast.label.full_text()
+    host.program.fail = fail
+    part.back.click()
+    qtbot.waitUntil(part.back.isHidden)
+    assert host.called("use_space") == [("use_space", "f3a9c1")]
 
 
 def test_what_is_not_better_or_fails_a_check_cannot_be_adopted_and_says_why(host, step, qtbot) -> None:

@@ -138,7 +138,7 @@ def test_earlier_trainings_offer_what_can_be_done_with_each(host, step, qtbot) -
     program.runs = (
         RunView("new", "Home 1", "trained", NOW, Plan(), STEPS, STEPS, replace(comparison(), run="new")),
         RunView("weak", "Kitchen", "kept", NOW, Plan(), STEPS, STEPS, weak),
-        RunView("old", "Home 0", "adopted", NOW, Plan(), STEPS, STEPS, replace(comparison(), run="old")),
+        RunView("old", "Home 0", "adopted", NOW, Plan(), STEPS, STEPS, replace(comparison(), run="old"), "home-0"),
         RunView("half", "Old try", "interrupted", NOW, Plan(), 96, STEPS),
         RunView("other", "Elsewhere", "running", NOW, Plan(), 5, STEPS),
     )
@@ -163,6 +163,12 @@ def test_earlier_trainings_offer_what_can_be_done_with_each(host, step, qtbot) -
     assert caught.args[0].run == "old"
     step.runs.rows[0].adopt.click()
     qtbot.waitUntil(lambda: ("adopt", "new") in program.calls)
+    qtbot.waitUntil(lambda: not step.runs.rows[0].back.isHidden())
+    assert step.runs.rows[0].back.accessibleName() == "Go back from home-1 to MiniLM"
+    assert step.runs.rows[2].back.isHidden()  # another model is being prepared now
+    step.runs.rows[0].back.click()
+    qtbot.waitUntil(lambda: ("remove_space", "b71c02") in program.calls)
+    qtbot.waitUntil(lambda: step.runs.rows[0].back.isHidden() and not step.runs.rows[0].adopt.isHidden())
     step.runs.rows[3].discard.click()
     assert [row.run.run for row in step.runs.rows] == ["new", "weak", "old", "other"]
     assert host.toast.has_action()
