@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,7 @@ def imports_of(module: str, source: str) -> Iterator[Import]:
     yield from walk(ast.parse(source), lazy=False)
 
 
+@cache
 def declared_libraries() -> set[str]:
     """Gives the import names of pyproject's dependencies."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -192,8 +194,9 @@ def libraries_are_declared(found: Import) -> str:
 RULES = [rooms_keep_apart, foundation_is_light, libraries_have_owners, heavy_ones_are_lazy, libraries_are_declared]
 
 
+@cache
 def all_imports() -> list[Import]:
-    """Walks the whole package."""
+    """Walks the whole package, once."""
     found: list[Import] = []
     for path in sorted(PACKAGE.rglob("*.py")):
         found += imports_of(path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8"))
