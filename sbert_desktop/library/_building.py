@@ -16,7 +16,6 @@ from sbert_desktop.library._records import IndexRecord
 TAIL_SHARE = 0.05  # rows behind the index that make a new one worth its time
 TAIL_ROWS = 2_000
 DEAD_SHARE = 0.2  # dead rows inside that make a fresh one better than an extended one
-DISCARDED = "The index did not match its checksum; it was discarded and is rebuilt from the vectors."
 
 
 def build_index(
@@ -86,7 +85,7 @@ def _base(
     if record.dimension == space.dimension and record.rows <= space.rows and _hnsw.verify(folder / record.file, record):
         return folder / record.file, record
     _health.drop_index(connection, space.id)
-    notice(DISCARDED)
+    notice(_health.BAD_INDEX)
     return None
 
 

@@ -14,6 +14,7 @@ from sbert_desktop.library._text import Slices
 _GENERATION = re.compile(r"-(\d+)\.")
 SHORT_VECTORS = "The vectors file was shorter than the catalog says; what is missing is computed again."
 LOST_INDEX = "The index file was missing or had the wrong size; it was discarded and is rebuilt from the vectors."
+BAD_INDEX = "The index did not match its checksum; it was discarded and is rebuilt from the vectors."
 OUTDATED_WORDS = "outdated"
 NEW_ANALYSIS = "The rules for words changed; the keyword table was rebuilt from the stored texts."
 

@@ -45,6 +45,10 @@ class Keeping:
             if not _kept_copies.today(self.path).exists():
                 self._write_copy()
 
+    def note_kept(self) -> None:
+        """Notes that today's copy lacks something that was just kept."""
+        self._kept_changed = True
+
     def _write_copy(self) -> None:
         with self._reading() as connection:
             _kept_copies.write(self.path, connection)

@@ -6,9 +6,8 @@ import logging
 import os
 import shutil
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from sbert_desktop.domain import (
@@ -19,18 +18,14 @@ from sbert_desktop.domain import (
     Snapshot,
     SourceFile,
     Vectors,
-    short_path,
 )
-from sbert_desktop.errors import Cancelled, LibraryBusy, LibraryError
+from sbert_desktop.errors import Cancelled, LibraryError
 from sbert_desktop.library import (
-    _analysis,
     _captions,
-    _columns,
     _disk,
     _filtering,
     _health,
     _history,
-    _hnsw,
     _kept,
     _known,
     _layouts,
@@ -46,9 +41,14 @@ from sbert_desktop.library import (
     _vectors,
     _words,
 )
+from sbert_desktop.library._columns import View
+from sbert_desktop.library._connections import Connections
 from sbert_desktop.library._files import member_name
+from sbert_desktop.library._indexes import Indexes
 from sbert_desktop.library._keeping import Keeping
-from sbert_desktop.library._lock import HOLDER, WriterLock
+from sbert_desktop.library._lock import WriterLock
+from sbert_desktop.library._matching import Matcher
+from sbert_desktop.library._readiness import make_ready
 from sbert_desktop.library._records import (
     ChangeRecord,
     CopyRecord,
@@ -60,13 +60,10 @@ from sbert_desktop.library._records import (
     SpaceRecord,
     WantedSpace,
 )
+from sbert_desktop.library._views import Views
 from sbert_desktop.library._writer import Writer
 
 log = logging.getLogger(__name__)
-
-_Wanted = tuple[set[str], set[str], tuple[str, ...]]
-COLUMNS_KEPT = 2  # a search may still be under way in the space that was left
-DISCARDED = "The index did not match its checksum; it was discarded and is rebuilt from the vectors."
 
 
 class Library(Keeping):
@@ -90,77 +87,22 @@ class Library(Keeping):
         self.extractor_version = extractor_version
         self._mode = mode
         self._closed = False
-        self._idle: list[sqlite3.Connection] = []
-        self._idle_lock = threading.Lock()
-        self._columns: dict[str, _columns.Columns] = {}
-        self._columns_lock = threading.Lock()
-        self._columns_connection: sqlite3.Connection | None = None
-        self._data_version: dict[str, int] = {}
-        self._indexes: dict[str, NeighbourIndex | None] = {}
-        self._refused = ""  # the stamp of the index file that was refused
-        self._index_lock = threading.Lock()
-        self._postings = _words.Postings()
-        self._answers = _phrases.Answers()
-        self._details = _filtering.Details(self._reading)
-        self._wanted: tuple[tuple[str, int], _Wanted] | None = None
+        self._connections = Connections(path, mode)
+        self._views = Views(path, self._connections, self.notice)
+        self._indexes = Indexes(path, self.notice)
+        postings = _words.Postings()
+        self._matcher = Matcher(self._reading, postings)
+        self._shared = _snapshot.Shared(
+            self._reading, self._index_of, _filtering.Details(self._reading), postings, _phrases.Answers()
+        )
         self._history = _history.History(path)
         self.shelf = _shelf.Shelf(path, read_only=self.read_only)
         self.layouts = _layouts.Layouts(path, read_only=self.read_only)
         try:
-            self._start()
+            make_ready(path, self._connections, read_only=self.read_only)
         except BaseException:
             self.close()
             raise
-
-    def _start(self) -> None:
-        with _disk.known_errors(self.path):
-            with self._reading() as connection:
-                version = _schema.version_of(connection)
-                connection.execute("SELECT count(*) FROM (SELECT 1 FROM folder LIMIT 1)").fetchone()
-            if not self.read_only:
-                self._recover(version)
-                with self._reading() as connection:
-                    version = _schema.version_of(connection)
-            if version != _schema.SCHEMA_VERSION:
-                raise self._too_old()
-
-    def _too_old(self) -> LibraryError:
-        if self.read_only:
-            return LibraryError(
-                "library-older",
-                f"The library {short_path(self.path)} was made by an earlier version and cannot be brought up to date.",
-                "Open it once where this program may write to it.",
-            )
-        return LibraryBusy(
-            "library-busy",
-            f"The library is being written by {WriterLock(self.path).holder()}, an earlier version of this program.",
-            "Close the other program, then try again.",
-        )
-
-    def _recover(self, version: int) -> None:
-        """Checks the catalog after an unclean end, makes an interrupted catalog whole, migrates an old one."""
-        unclean = (self.path / HOLDER).exists()
-        if not unclean and version == _schema.SCHEMA_VERSION:
-            return
-        lock = WriterLock(self.path)
-        if not lock.try_acquire():
-            return  # the holder lives
-        clean = False
-        try:
-            if version == 0:
-                _schema.create(self.path)
-            connection = _schema.connect(self.path, mode="rw")
-            try:
-                _schema.migrate(self.path, connection)
-                if lock.unclean:
-                    found = _health.quick_check(connection)
-                    if found:
-                        raise _disk.damaged(self.path, "; ".join(found[:5]))
-                clean = True
-            finally:
-                connection.close()
-        finally:
-            lock.release(clean=clean)
 
     def close(self) -> None:
         """Closes every connection; idempotent. Snapshots keep their arrays."""
@@ -171,16 +113,9 @@ class Library(Keeping):
             except (OSError, sqlite3.Error, LibraryError):
                 pass
         self._closed = True
-        with self._idle_lock:
-            idle, self._idle = self._idle, []
-        with self._columns_lock:
-            if self._columns_connection is not None:
-                idle.append(self._columns_connection)
-                self._columns_connection = None
-            self._columns.clear()
+        self._views.close()
         self._indexes.clear()
-        for connection in idle:
-            connection.close()
+        self._connections.close()
 
     def __enter__(self) -> Library:
         return self
@@ -188,35 +123,8 @@ class Library(Keeping):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Lends a connection for reading; problems of SQLite become known ones."""
-        with self._idle_lock:
-            if self._closed:
-                raise LibraryError("library-closed", "The library is closed.")
-            connection = self._idle.pop() if self._idle else None
-        with _disk.known_errors(self.path):
-            if connection is None:
-                connection = self._connect()
-            try:
-                yield connection
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-            finally:
-                with self._idle_lock:
-                    keep = not self._closed and len(self._idle) < 4
-                    if keep:
-                        self._idle.append(connection)
-                if not keep:
-                    connection.close()
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = _schema.connect(self.path, mode=self._mode)
-        if self._mode == "rw":
-            connection.execute("PRAGMA query_only=ON")
-        return connection
+    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._connections.lend()
 
     # ------------------------------------------------------------ what is in it
 
@@ -404,70 +312,24 @@ class Library(Keeping):
 
     def snapshot(self, fingerprint: str) -> Snapshot:
         """Gives the newest committed state for a space ("": the active one); cheap when nothing changed."""
-        return _snapshot.LibrarySnapshot(self, self._view(fingerprint))
+        return _snapshot.LibrarySnapshot(self._shared, self._view(fingerprint))
 
-    def _view(self, fingerprint: str | None) -> _columns.View:
+    def _view(self, fingerprint: str | None) -> View:
         if not fingerprint:
             space = self.active_space()
             fingerprint = space.fingerprint if space else ""
-        with self._columns_lock, _disk.known_errors(self.path):
-            if self._closed:
-                raise LibraryError("library-closed", "The library is closed.")
-            if self._columns_connection is None:
-                self._columns_connection = self._connect()
-            connection = self._columns_connection
-            # Taken before reading: a commit in between is then read once more, never missed.
-            version = int(connection.execute("PRAGMA data_version").fetchone()[0])
-            columns = self._columns.get(fingerprint)
-            if columns is None:
-                while len(self._columns) >= COLUMNS_KEPT:  # those of a space that nobody searches any more
-                    self._columns.pop(next(iter(self._columns)))
-                columns = self._columns[fingerprint] = _columns.Columns(self.path, fingerprint)
-            if columns.view is None or self._data_version.get(fingerprint) != version:
-                columns.refresh(connection)
-                self._data_version[fingerprint] = version
-                if columns.view is not None and columns.view.damaged:
-                    self._notice(_health.SHORT_VECTORS)
-            assert columns.view is not None
-            return columns.view
+        return self._views.get(fingerprint)
 
-    def _index_of(self, view: _columns.View) -> NeighbourIndex | None:
-        if view.index is None or view.space is None or int(view.alive.sum()) < self.exact_below:
-            return None
-        with self._index_lock:
-            path = _vectors.space_folder(self.path, view.space.fingerprint) / view.index.file
-            key = f"{view.index.file} {view.index.sha256}"
-            # What was refused once may be built anew with the same name and bytes: the file itself is looked at.
-            stamp = "" if self._indexes.get(key) is not None else _disk.stamp(path)
-            if key not in self._indexes or (self._indexes[key] is None and stamp != self._refused):
-                index = _hnsw.load(path, view.index) if view.index.dimension == view.space.dimension else None
-                if index is None:
-                    self._refused = stamp
-                    self._notice(DISCARDED)
-                self._indexes.clear()  # an earlier generation lives on as long as a snapshot's search runs
-                self._indexes[key] = index
-            return self._indexes[key]
+    def _index_of(self, view: View) -> NeighbourIndex | None:
+        exact = view.index is None or int(view.alive.sum()) < self.exact_below
+        return None if exact else self._indexes.get(view)
 
     def match_words(self, query: str, text: str) -> list[tuple[int, int]]:
         """Gives where words of a text match words of the query (folded, or by stem), in order.
 
         What the query wants is worked out once per query and state of the library.
         """
-        view = self._view(None)
-        known = self._wanted
-        if known is None or known[0] != (query, view.generation):
-            known = self._wanted = ((query, view.generation), self._wanted_words(query, view))
-        wanted, single, languages = known[1]
-        return _analysis.match(wanted, single, text, languages)
-
-    def _wanted_words(self, query: str, view: _columns.View) -> _Wanted:
-        languages = _analysis.query_languages(view.language_order())
-        wanted = _analysis.query_tokens(query, languages)
-        if view.segmentation is not None and view.words >= _words.TELLING_FROM and wanted:
-            with self._reading() as connection:
-                wanted = self._postings.telling(connection, view.segmentation, wanted, view.words, _words.TELLING_SHARE)
-        single = {token.text for token in wanted if token.prefix}
-        return {token.text for token in wanted}, single, languages
+        return self._matcher.match(self._view(None), query, text)
 
     # ------------------------------------------------------------ health
 
@@ -506,11 +368,10 @@ class Library(Keeping):
             queries = None
         with self._reading() as connection:
             folder = _vectors.space_folder(self.path, view.space.fingerprint) if view.space is not None else self.path
-            return _measuring.measure(
-                connection, view, index, queries, step, index_from=self.index_from, folder=folder
-            )
+            return _measuring.measure(connection, view, index, queries, step, index_from=self.index_from, folder=folder)
 
-    def _notice(self, text: str) -> None:
+    def notice(self, text: str) -> None:
+        """Keeps a plain sentence about what was found or done, once."""
         if text not in self.notices:
             self.notices.append(text)
             log.warning("%s", text)

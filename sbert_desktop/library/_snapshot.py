@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,17 +28,31 @@ from sbert_desktop.library import _analysis, _dates, _filtering, _phrases, _word
 from sbert_desktop.library._columns import View
 from sbert_desktop.library._text import Slices
 
-if TYPE_CHECKING:
-    import sqlite3
 
-    from sbert_desktop.library._library import Library
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the snapshots of one library have in common.
+
+    Attributes:
+        reading: Lends a connection to the catalog.
+        index_of: Gives the accelerator of a state, or None where every search is exact.
+        details: What some filters need.
+        postings: Of words.
+        answers: To phrases.
+    """
+
+    reading: Callable[[], AbstractContextManager[sqlite3.Connection]]
+    index_of: Callable[[View], NeighbourIndex | None]
+    details: _filtering.Details
+    postings: _words.Postings
+    answers: _phrases.Answers
 
 
 class LibrarySnapshot:
     """Fulfils :class:`sbert_desktop.domain.Snapshot`. Safe from any thread; holds no transaction."""
 
-    def __init__(self, library: Library, view: View) -> None:
-        self._library = library
+    def __init__(self, shared: Shared, view: View) -> None:
+        self._shared = shared
         self._view = view
 
     @property
@@ -79,11 +95,11 @@ class LibrarySnapshot:
     @property
     def index(self) -> NeighbourIndex | None:
         """The accelerator, or None: then every search is exact. The first use loads and checks it."""
-        return self._library._index_of(self._view)
+        return self._shared.index_of(self._view)
 
     def select(self, filters: Filters) -> Mask | None:
         """Gives bool [max content id + 1], True where the content passes; None when all do."""
-        return _filtering.select(self._view, filters, self._library._details)
+        return _filtering.select(self._view, filters, self._shared.details)
 
     def dates(self) -> NDArray[np.float64]:
         """Gives the date of each content, float64 [max content id + 1]; see :func:`_dates.dates`."""
@@ -102,10 +118,10 @@ class LibrarySnapshot:
             return np.zeros(0, np.int64), np.zeros(0, np.float64), np.zeros(0, np.int64)
         wanted = view.content_live if mask is None else view.content_live & mask
         languages = _analysis.query_languages(view.language_order())
-        with self._library._reading() as connection:
+        with self._shared.reading() as connection:
             ids, scores = _words.search(
                 connection,
-                self._library._postings,
+                self._shared.postings,
                 view.segmentation,
                 text,
                 languages,
@@ -137,12 +153,12 @@ class LibrarySnapshot:
         """
         if not (phrases or excluded_words or excluded_phrases):
             return None
-        library = self._library
-        with library._reading() as connection:
+        shared = self._shared
+        with shared.reading() as connection:
             return _phrases.holding(
                 connection,
-                library._postings,
-                library._answers,
+                shared.postings,
+                shared.answers,
                 self._view,
                 phrases,
                 excluded_words,
@@ -152,7 +168,7 @@ class LibrarySnapshot:
 
     def fetch(self, passage_ids: Sequence[int]) -> dict[int, PassageRecord]:
         """Reads text and places of passages; ids that are gone are left out."""
-        with self._library._reading() as connection:
+        with self._shared.reading() as connection:
             connection.execute("BEGIN")
             try:
                 return fetch(connection, passage_ids)

@@ -73,7 +73,7 @@ class Writer:
         try:
             if unclean:
                 _health.require_sound(self._folder, self._connection)
-            _health.recover(self._folder, self._connection, library._notice)
+            _health.recover(self._folder, self._connection, library.notice)
             self._open_spaces.load()
         except BaseException:
             self.close()
@@ -247,7 +247,7 @@ class Writer:
         Raises:
             LibraryError: ``file-unknown``.
         """
-        self._library._kept_changed = True
+        self._library.note_kept()
         with self._transaction.change():
             row = self._connection.execute(
                 "SELECT id, sha256, folder, mtime_ns FROM file WHERE path=? AND member=? AND captions IS NULL",
@@ -442,7 +442,7 @@ class Writer:
                 context=context,
                 force=force,
                 threads=threads,
-                notice=self._library._notice,
+                notice=self._library.notice,
             )
         return built
 
@@ -486,7 +486,7 @@ class Writer:
                 context=context,
                 force=True,
                 threads=threads,
-                notice=self._library._notice,
+                notice=self._library.notice,
                 fresh=True,
             )
 
