@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.errors import TrainingError
-from sbert_desktop.training import _work
+from sbert_desktop.training import _packing, _work
 from sbert_desktop.training._work import Recipe
 from sbert_desktop.training.files import read_json, write_json
 from sbert_desktop.training.labels import GRADE_TOP, LabelKind, LabelSet, same_text
@@ -114,6 +114,7 @@ class Trainer:
         torch.manual_seed(recipe.hyper.seed)
         self.device = choose_device(recipe.device)
         self.parts = 1
+        self.packs = True  # texts of like length are read together on a CPU; False: as the library does
         self.notices: list[str] = []
         self.done = 0
         self.note: Mapping[str, object] = {}
@@ -248,23 +249,31 @@ class Trainer:
             if recipe.hyper.max_tokens is not None:  # of what is trained on; the model itself reads on as it did
                 self.model.max_seq_length = min(recipe.hyper.max_tokens, self._own_tokens or recipe.hyper.max_tokens)
             self.loss = build_loss(self.model, recipe)
+            _packing.take_vectors(self.loss.model)
             self._distinct = objective(recipe.hyper.objective).distinct
         self.loss.to(self.device)
+        self._price = _packing.price_of_pass(self.model)
         # The loss holds the model and, of NLI, the head. Shared weights come once.
         self.parameters = [(name, one) for name, one in self.loss.named_parameters() if one.requires_grad]
         self.optimizer = torch.optim.AdamW([one for _, one in self.parameters], lr=recipe.hyper.learning_rate,
-                                           weight_decay=0.0)  # fmt: skip
+                                           weight_decay=0.0, fused=self.device == "cpu")  # fmt: skip
 
     def _backward(self, rows: NDArray[Any]) -> float:
         """Adds up the gradients of a batch, in parts where memory is short; gives the loss."""
         total = 0.0
         self.optimizer.zero_grad(set_to_none=True)
-        parts = max(1, min(self.parts, len(rows) // 2))
-        for part in np.array_split(rows, parts):
+        for part in self._parts_of(rows):
             loss = self._loss_of(part) * (len(part) / len(rows))
             loss.backward()
             total += float(loss.detach())
         return total
+
+    def _parts_of(self, rows: NDArray[Any]) -> list[NDArray[Any]]:
+        """Parts a batch where memory is short; that of a cross-encoder by length, too: its loss is a plain mean."""
+        if self.packs and self.recipe.kind == _work.CROSS_ENCODER and self.device == "cpu":
+            pairs = [self.labels.examples[int(row)].texts for row in rows]
+            return [rows[some] for some in _packing.group_pairs(self.model, pairs, self._price)]
+        return np.array_split(rows, max(1, min(self.parts, len(rows) // 2)))
 
     def _loss_of(self, rows: NDArray[Any]) -> torch.Tensor:
         import torch
@@ -275,11 +284,17 @@ class Trainer:
         if self.recipe.kind == _work.CROSS_ENCODER:
             loss: torch.Tensor = self.loss(columns, values)
             return loss
-        features = []
-        for column, prompt in zip(columns, self.recipe.column_prompts(), strict=True):
-            ready = self.model.preprocess(column, prompt=prompt or None)
-            features.append({name: one.to(self.device) if isinstance(one, torch.Tensor) else one
-                             for name, one in ready.items()})  # fmt: skip
+        prompts = self.recipe.column_prompts()
+        features: list[dict[str, Any]] | None = None
+        if self.packs and self.device == "cpu":
+            features = _packing.embed(self.loss.model, columns, prompts, self._price,
+                                      prepare=self.model.preprocess)  # fmt: skip
+        if features is None:
+            features = [
+                {name: one.to(self.device) if isinstance(one, torch.Tensor) else one
+                 for name, one in self.model.preprocess(column, prompt=prompt or None).items()}
+                for column, prompt in zip(columns, prompts, strict=True)
+            ]  # fmt: skip
         loss = self.loss(features, values)
         return loss
 

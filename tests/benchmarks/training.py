@@ -13,7 +13,8 @@ pair is classed by a head fitted on the training part anew, since that of the tr
 grades one after the other. ``nli-from-nothing``: SICK with two layers of random weights. ``triplets``:
 snli_triplets_dev, one half to learn from. ``collapse``: 20 positives, 50 epochs, learning rate 1e-3, the last state
 kept: the guards must trip. ``floor``: CPU seconds of a step against its multiplications at the pace of the machine's
-GEMM, in one thread. Our own trainings run in the program's child (not in ``floor``). Data: ../shared/data.
+GEMM, in one thread, with texts of like length read together and as the library reads them. Our own
+trainings run in the program's child (not in ``floor``). Data: ../shared/data.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -427,53 +429,59 @@ def floor(base: Path, folder: Path, options: argparse.Namespace) -> list[Row]:
     for name, kind in (("pairs/mrpc_train.csv", LabelKind.PAIRS), ("sts/stsb_train.csv", LabelKind.GRADED)):
         hyper = replace(defaults(kind, 1000), epochs=1, max_tokens=options.max_tokens)
         labels = some(read(name, kind), 6 * hyper.batch)
-        work = folder / kind.value
-        running.begin(work, running.Recipe(base, labels, hyper, device="cpu"))
-        trainer = _trainer.Trainer(work, threads=1)
-        real, padded = _tokens(trainer)
-        learning = _timed(trainer)
-        before = cpu_seconds()
-        for _ in range(trainer.of):
-            trainer.step()
-        step, steps = (cpu_seconds() - before) / trainer.of, trainer.of
-        needed = 3 * linear_flops() * real / steps / pace
+        packed, plain = (_Watched(base, labels, hyper, folder / f"{kind.value}-{packs}", packs)
+                         for packs in (True, False))  # fmt: skip
+        steps = packed.trainer.of
+        for _ in range(steps):  # one after the other, so that the machine is as busy for both
+            packed.step()
+            plain.step()
+        needed = 3 * linear_flops() * plain.real / steps / pace
         theirs = train_theirs(base, labels, hyper, folder / f"theirs-{kind.value}", plan_of(labels, hyper))
         found.append({
-            "objective": hyper.objective, "batch": hyper.batch, "steps": steps, "tokens_a_step": real / steps,
-            "padded": padded / real, "gemm_gflops": pace / 1e9, "floor_cpu": needed, "step_cpu": step,
-            "above_floor": step / needed, "forward_and_backward_cpu": sum(learning) / steps,
-            "clip_and_adamw_cpu": step - sum(learning) / steps,
+            "objective": hyper.objective, "batch": hyper.batch, "steps": steps, "tokens_a_step": plain.real / steps,
+            "padded": packed.computed / plain.real, "plain_padded": plain.computed / plain.real,
+            "passes_a_step": packed.passes / steps, "gemm_gflops": pace / 1e9, "floor_cpu": needed,
+            "step_cpu": packed.cpu / steps, "above_floor": packed.cpu / steps / needed,
+            "packed_by_plain": packed.cpu / plain.cpu, "loss_and_gradient_cpu": packed.learning / steps,
+            "clip_and_adamw_cpu": (packed.cpu - packed.learning) / steps,
             "theirs_step_cpu": None if theirs is None else theirs / steps,
-            "ours_by_theirs": None if theirs is None else step * steps / theirs,
+            "ours_by_theirs": None if theirs is None else packed.cpu / theirs,
         })  # fmt: skip
         tell(found[-1])
     torch.set_num_threads(options.threads or torch.get_num_threads())
     return found
 
 
-def _tokens(trainer: _trainer.Trainer) -> tuple[int, int]:
-    """Gives the tokens of all batches, and how many they are with the padding."""
-    real = padded = 0
-    for rows in trainer.batches:
-        for place in range(trainer.labels.kind.texts):
-            mask = trainer.model.preprocess(
-                [trainer.labels.examples[int(row)].texts[place] for row in rows])["attention_mask"]
-            real, padded = real + int(mask.sum()), padded + mask.numel()
-    return real, padded
+class _Watched:
+    """A trainer whose CPU seconds and tokens are counted: those of the texts, and those computed with the padding."""
 
+    def __init__(self, base: Path, labels: LabelSet, hyper: HyperParameters, work: Path, packs: bool) -> None:
+        running.begin(work, running.Recipe(base, labels, hyper, device="cpu"))
+        self.trainer = trainer = _trainer.Trainer(work, threads=1)
+        trainer.packs = packs
+        self.cpu = self.learning = 0.0
+        self.real = self.computed = self.passes = 0
+        trainer.model[0].register_forward_pre_hook(self._count)
+        inner = trainer._backward
 
-def _timed(trainer: _trainer.Trainer) -> list[float]:
-    """Makes a trainer note the CPU seconds of loss and gradient in the list that is given back."""
-    inner, found = trainer._backward, []
+        def backward(rows: NDArray[np.int64]) -> float:
+            before = cpu_seconds()
+            loss = inner(rows)
+            self.learning += cpu_seconds() - before
+            return loss
 
-    def backward(rows: NDArray[np.int64]) -> float:
+        trainer._backward = backward  # type: ignore[method-assign]
+
+    def step(self) -> None:
         before = cpu_seconds()
-        loss = inner(rows)
-        found.append(cpu_seconds() - before)
-        return loss
+        self.trainer.step()
+        self.cpu += cpu_seconds() - before
 
-    trainer._backward = backward  # type: ignore[method-assign]
-    return found
+    def _count(self, module: object, given: tuple[dict[str, Any], ...]) -> None:
+        mask = given[0]["attention_mask"]
+        self.real += int(mask.sum())
+        self.computed += mask.numel()
+        self.passes += 1
 
 
 def chosen(labels: LabelSet, options: argparse.Namespace, key: str = "auto") -> HyperParameters:

@@ -284,7 +284,7 @@ def test_fewer_tokens_are_read_while_training_but_not_while_looking(tiny: Path, 
     limited.encode([[text]], [""])
     assert lengths.pop() == 11
     limited.step()
-    assert lengths == [8, 8]
+    assert set(lengths) == {8}
 
 
 def test_the_base_that_is_gone_and_the_missing_card_are_said(tiny: Path, tmp_path: Path) -> None:
