@@ -68,7 +68,7 @@ def add_model(
         session.second_stage.forget()
     elif again and facts.kind == SCORES:
         session.second_stage.forget()
-    elif again and facts.name == session.model_name():
+    elif again and facts.name == session.models.name():
         session.change_encoder()  # what was refused, or open still, is opened anew
     return list_models(session)
 
@@ -89,7 +89,7 @@ def changes_encoder(session: Session, name: str) -> bool:
     own = "" if folder == default_model_dir() else folder.name
     if isinstance(facts, EncoderError) or facts.kind != "encoder":
         return False
-    return own != (session.model_name() if _wanted(session) is None else _wanted(session))
+    return own != (session.models.name() if _wanted(session) is None else _wanted(session))
 
 
 def use_model(session: Session, name: str) -> tuple[ModelView, ...]:
@@ -129,7 +129,7 @@ def remove_model(session: Session, name: str) -> tuple[ModelView, ...]:
     from sbert_desktop.encoder.store import remove_model as remove
 
     folder = find_model(name)
-    if folder.name in kept_model_names(session) and folder.name != session.model_name():
+    if folder.name in kept_model_names(session) and folder.name != session.models.name():
         raise EncoderError(
             "model-in-use",
             f"The library keeps, or prepares, the vectors of {name}, which only this model can search.",
@@ -139,7 +139,7 @@ def remove_model(session: Session, name: str) -> tuple[ModelView, ...]:
         session.settings.reset(CROSS_ENCODER)
         session.second_stage.forget()
         session.notice(f"{folder.name} read the first hits a second time; search goes on without it.")
-    remove(name, in_use=lambda chosen: chosen.name in {session.settings.text(ENCODER), session.model_name()})
+    remove(name, in_use=lambda chosen: chosen.name in {session.settings.text(ENCODER), session.models.name()})
     return list_models(session)
 
 
@@ -184,7 +184,7 @@ def _view(session: Session, folder: Path, *, bundled: bool, verify: bool) -> Mod
 
 
 def _in_use(session: Session, name: str, kind: str, *, bundled: bool) -> bool:
-    chosen = session.model_name() if kind == "encoder" else session.settings.text(CROSS_ENCODER)
+    chosen = session.models.name() if kind == "encoder" else session.settings.text(CROSS_ENCODER)
     return name == chosen or (bundled and not chosen and kind == "encoder")
 
 

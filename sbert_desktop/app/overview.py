@@ -123,12 +123,12 @@ def active_model(session: Session) -> ModelView:
     state, note = session.encoder_state()
     encoder = session.ready_encoder()
     try:
-        path = session.model_folder() or default_model_dir()
+        path = session.models.folder() or default_model_dir()
     except EncoderError as error:
         path, note = None, error.message
     if encoder is None:
         return ModelView(
-            session.model_name() or BUNDLED_NAME,
+            session.models.name() or BUNDLED_NAME,
             path or Path(),
             0,
             0,

@@ -13,6 +13,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from sbert_desktop import paths
+from sbert_desktop.domain import short_path
+from sbert_desktop.errors import LibraryError
 
 _NAMES = (
     ("Dropbox", ("dropbox", "dropbox (*)")),
@@ -131,6 +133,25 @@ def shares_below(path: Path) -> list[tuple[Path, str]]:
 def better_place() -> Path:
     """Gives where a library lies well: the program's own folder for data of this user, on this machine."""
     return paths.own_library()
+
+
+def refuse_synced(library: Path) -> None:
+    """Refuses to make a library where a service would copy its files one by one, and tear it.
+
+    Raises:
+        LibraryError: ``library-synced``.
+    """
+    if os.path.lexists(library / "catalog.sqlite") or os.environ.get("SBERT_DESKTOP_ALLOW_SYNCED"):
+        return
+    service = synced_folder(library)
+    if service:
+        raise LibraryError(
+            "library-synced",
+            f"{short_path(library)} lies in a folder that {service} copies to other machines; "
+            "a library would be damaged there.",
+            f"Choose a place on this machine alone, such as {short_path(better_place())}; "
+            "the folders you search may lie anywhere.",
+        )
 
 
 def _is_network(kind: str) -> bool:

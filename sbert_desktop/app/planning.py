@@ -402,7 +402,7 @@ def _weights(session: Session | None, plan: Plan) -> float:
     from sbert_desktop.encoder.store import find_model
 
     try:
-        folder = session.model_folder() if session is not None and not plan.base else None
+        folder = session.models.folder() if session is not None and not plan.base else None
         figures = json.loads(((folder or find_model(plan.base)) / "config.json").read_text("utf-8"))
         return 12.0 * float(figures["hidden_size"]) ** 2 * float(figures["num_hidden_layers"])
     except (EncoderError, OSError, ValueError, KeyError, TypeError):

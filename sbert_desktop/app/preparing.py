@@ -150,7 +150,7 @@ def begin_preparing(
         return None
     context.progress(f"Preparing {reporter.preparing[0]}", 0, None)
     try:
-        encoder = session.open_model(wanted.model)
+        encoder = session.models.open(wanted.model)
     except EncoderError as error:
         say_it_stays(session, reporter, error)
         return None

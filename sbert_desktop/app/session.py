@@ -15,9 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from sbert_desktop import paths
+from sbert_desktop.app.model_choice import ModelChoice
+from sbert_desktop.app.places import refuse_synced
 from sbert_desktop.app.presence import Presence
+from sbert_desktop.app.rendering import Renderer
 from sbert_desktop.app.second_stage import SecondStage
-from sbert_desktop.domain import CrossEncoder, Encoder, Snapshot, SourceFile, SplitRules, short_path
+from sbert_desktop.domain import Encoder, Snapshot, SourceFile, SplitRules
 from sbert_desktop.errors import EncoderError, LibraryError, SbertDesktopError
 from sbert_desktop.jobs import ChildProcess, spawn_child
 from sbert_desktop.settings import Settings
@@ -53,6 +56,7 @@ class Session:
         on_encoder: Called once from a thread when the encoder is prepared or has failed.
 
     Attributes:
+        models: Knows which models are in use, and opens them.
         presence: Asks the disk about files, with a bound on the time.
         second_stage: Keeps the cross-encoder that is in use.
         watch_states: Gives how each folder is watched, and why not live; set by who watches.
@@ -87,17 +91,15 @@ class Session:
         self._encoder_thread: threading.Thread | None = None
         self._encoder_begun = False
         self._beside: Encoder | None = None
-        self._bound: tuple[tuple[str, str, str], str] | None = None
         self._followed: tuple[str, str] = ("", "")
-        self._renderer: ChildProcess | None = None
-        self._render_lock = threading.Lock()
+        self._renderer = Renderer(self.launch)
+        self.models = ModelChoice(self)
         self.presence = Presence()
-        self.second_stage = SecondStage(self._open_cross_encoder)
+        self.second_stage = SecondStage(self.models.open_cross_encoder)
         self._roots: tuple[float, dict[bytes, int]] = (-math.inf, {})
         self.watch_states: Callable[[], Mapping[Path, tuple[str, str]]] = dict
         self.others_wait: Callable[[], bool] = bool
         self._closed = False
-        self._pooling: str | None = None
 
     # ------------------------------------------------------------- library
 
@@ -113,7 +115,8 @@ class Session:
                 from sbert_desktop.extraction import EXTRACTOR_VERSION
                 from sbert_desktop.library import open_library
 
-                self._refuse_synced()
+                if self._create:
+                    refuse_synced(self.library_path)
                 self._library = open_library(
                     self.library_path,
                     create=self._create,
@@ -122,26 +125,6 @@ class Session:
                     extractor_version=EXTRACTOR_VERSION,
                 )
             return self._library
-
-    def _refuse_synced(self) -> None:
-        """Refuses to make a library where a service would copy its files one by one, and tear it."""
-        from sbert_desktop.app.places import better_place, synced_folder
-
-        if (
-            not self._create
-            or os.path.lexists(self.library_path / "catalog.sqlite")
-            or os.environ.get("SBERT_DESKTOP_ALLOW_SYNCED")
-        ):
-            return
-        service = synced_folder(self.library_path)
-        if service:
-            raise LibraryError(
-                "library-synced",
-                f"{short_path(self.library_path)} lies in a folder that {service} copies to other machines; "
-                "a library would be damaged there.",
-                f"Choose a place on this machine alone, such as {short_path(better_place())}; "
-                "the folders you search may lie anywhere.",
-            )
 
     def fingerprint(self) -> str:
         """Gives the fingerprint of the space that is searched: the encoder's, else the library's."""
@@ -253,9 +236,9 @@ class Session:
         if encoder is None or space is None or space.fingerprint == encoder.info.fingerprint:
             return
         seen = (space.fingerprint, encoder.info.fingerprint)
-        if seen != self._followed and self._pooling is None:
+        if seen != self._followed and self.models.pooling is None:
             self._followed = seen
-            if self.fingerprint_of(self.model_name()) == space.fingerprint:
+            if self.models.fingerprint_of(self.models.name()) == space.fingerprint:
                 self.change_encoder(over=encoder)
 
     def with_one_encoder(self, work: Callable[[], _T]) -> _T:
@@ -282,63 +265,6 @@ class Session:
         except LibraryError:
             return None  # what needs the library says so
 
-    def model_name(self) -> str:
-        """Gives the model in force, as the settings name it ("": the bundled one).
-
-        It is that of the library's active space, as long as it is here; else, and for a new library, the settings'.
-        """
-        from sbert_desktop.encoder.models import BUNDLED_NAME
-
-        chosen = self.settings.text("models.encoder")
-        space = None if self.settings.text("advanced.encoder") == "hashing" else self.active_space()
-        if space is None or space.name == (chosen or BUNDLED_NAME):
-            return chosen
-        key = (space.fingerprint, space.name, chosen)
-        if self._bound is None or self._bound[0] != key:
-            own = "" if space.name == BUNDLED_NAME else space.name
-            here = self.fingerprint_of(own)
-            if not here:
-                return chosen  # asked again next time: it may be added by then
-            self._bound = (key, own if here == space.fingerprint else chosen)
-        return self._bound[1]
-
-    def model_folder(self) -> Path | None:
-        """Gives the folder of the model in force; None for the bundled one.
-
-        Raises:
-            EncoderError: ``model-missing``.
-        """
-        return _folder_of(self.model_name())
-
-    def fingerprint_of(self, model: str) -> str:
-        """Gives the fingerprint that a model has here, "" where it is missing or cannot be used; 0.1 s a 90 MB."""
-        from sbert_desktop.encoder import expected_fingerprint
-
-        try:
-            return expected_fingerprint(
-                _folder_of(model), backend=self.settings.text("advanced.encoder"), pooling=self._pooling
-            )
-        except EncoderError:
-            return ""
-
-    def open_model(self, model: str) -> Encoder:
-        """Opens the encoder of a model beside the one in force; whoever asks closes it.
-
-        Raises:
-            EncoderError: It is missing, damaged or cannot run.
-        """
-        from sbert_desktop.encoder import open_encoder
-
-        return open_encoder(
-            _folder_of(model),
-            backend=self.settings.text("advanced.encoder"),
-            precision=self.settings.text("advanced.precision"),
-            launch=self.launch,
-            notify=self.notice,
-            interactive=self.interactive,
-            pooling=self._pooling,
-        )
-
     def put_beside(self, encoder: Encoder | None) -> None:
         """Names an encoder that works beside the one in force, so that it steps aside for the person, too."""
         self._beside = encoder
@@ -350,7 +276,7 @@ class Session:
             EncoderError: As :meth:`encoder`.
         """
         with self._lock:
-            self._pooling = pooling
+            self.models.pooling = pooling
         return self.encoder()
 
     def ready_encoder(self) -> Encoder | None:
@@ -360,7 +286,7 @@ class Session:
     def expected_fingerprint(self) -> str:
         """Gives the fingerprint of the encoder in force without waiting for it; "" when there is none."""
         encoder = self._encoder
-        return encoder.info.fingerprint if encoder is not None else self.fingerprint_of(self.model_name())
+        return encoder.info.fingerprint if encoder is not None else self.models.fingerprint_of(self.models.name())
 
     def encoder_state(self) -> tuple[str, str]:
         """Gives (``preparing`` | ``ready`` | ``failed``, one plain line)."""
@@ -380,7 +306,7 @@ class Session:
         encoder: Encoder | None = None
         failed: SbertDesktopError | None = None
         try:
-            encoder = self.open_model(self.model_name())
+            encoder = self.models.open(self.models.name())
         except SbertDesktopError as error:
             failed = error
         except Exception as error:  # a broken installation of a native library is a known problem here
@@ -398,26 +324,6 @@ class Session:
         done.set()
         if wanted and self._on_encoder is not None:
             self._on_encoder()
-
-    def _open_cross_encoder(self) -> CrossEncoder | None:
-        """Opens the cross-encoder in use."""
-        from sbert_desktop.encoder import open_cross_encoder
-        from sbert_desktop.encoder.store import find_model
-
-        name = self.settings.text("models.cross_encoder")
-        if not name:
-            return None
-        backend = self.settings.text("advanced.encoder")
-        device = {"torch-cpu": "cpu", "torch-gpu": "gpu"}.get(backend, "auto")
-        return open_cross_encoder(
-            find_model(name),
-            launch=self.launch,
-            device=device,
-            precision=self.settings.text("advanced.precision"),
-            backend="torch" if device != "auto" else "openvino" if backend == "openvino" else "auto",
-            start=True,
-            notify=self.notice,
-        )
 
     # ------------------------------------------------------------- children
 
@@ -459,15 +365,8 @@ class Session:
         )
 
     def render(self, header: Mapping[str, object]) -> tuple[dict[str, object], bytes]:
-        """Asks the rendering child for a page picture; the child is replaced when it died."""
-        with self._render_lock:
-            if self._closed:
-                raise SbertDesktopError("closed", "The program is closing.")
-            if self._renderer is None or not self._renderer.alive:
-                if self._renderer is not None:
-                    self._renderer.close()
-                self._renderer = spawn_child("extract", env={"SBERT_DESKTOP_CHILD_MEMORY_MB": "2048"})
-            return self._renderer.request(header, timeout=20.0)
+        """Asks the rendering child for a page picture; see :meth:`Renderer.request`."""
+        return self._renderer.request(header)
 
     # ------------------------------------------------------------- notices and activity
 
@@ -522,9 +421,7 @@ class Session:
             self._closed = True
             encoder, self._encoder = self._encoder, None
             library, self._library = self._library, None
-        renderer = self._renderer
-        if renderer is not None:
-            renderer.close()
+        self._renderer.close()
         self.second_stage.close()
         if encoder is not None:
             encoder.close()
@@ -534,13 +431,6 @@ class Session:
         if starting is not None and starting is not threading.current_thread():
             # the interpreter's end would tear down native code that is still loading: the process would abort
             starting.join(_LOADING_SECONDS)
-
-
-def _folder_of(model: str) -> Path | None:
-    """Gives the folder of a model by the name that the settings have for it; None for the bundled one."""
-    from sbert_desktop.encoder.store import find_model
-
-    return find_model(model) if model else None
 
 
 def _close_apart(encoder: Encoder | None) -> None:

@@ -66,7 +66,7 @@ def come_to(session: Session, model: str) -> None:
         _choose(session, model)
         return
     library = session.library
-    fingerprint = session.fingerprint_of(model)
+    fingerprint = session.models.fingerprint_of(model)
     serves = active.fingerprint == session.expected_fingerprint()
     if not serves or fingerprint == active.fingerprint:
         if library.wanted_space() is not None:
@@ -107,7 +107,7 @@ def roll_back(session: Session, fingerprint: str) -> tuple[SpaceView, ...]:
     if record.fingerprint == WORDS_ONLY.fingerprint:
         raise UsageError("space-words-only", "This space has no model.", "Choose a model.")
     model = "" if record.name == _bundled() else record.name
-    if session.fingerprint_of(model) != fingerprint:
+    if session.models.fingerprint_of(model) != fingerprint:
         raise EncoderError(
             "model-missing",
             f"The model {record.name}, which made this space, is not here as it was then.",
@@ -164,7 +164,7 @@ def _is_nearly_whole(kept: SpaceRecord, documents: int) -> bool:
 
 def _choose(session: Session, model: str) -> None:
     """Puts the model in force that the settings are to name: no space stands against it."""
-    before = session.model_name()
+    before = session.models.name()
     _remember(session, model)
     if before != model:
         session.change_encoder()
@@ -172,7 +172,7 @@ def _choose(session: Session, model: str) -> None:
 
 def _take_over_at_once(session: Session, model: str) -> None:
     """Makes the space of a model the active one though it is empty: the one in use holds little."""
-    encoder = session.open_model(model)
+    encoder = session.models.open(model)
     try:
         with session.library.writer(check=_patience()) as writer:
 
@@ -198,7 +198,7 @@ def _activate(session: Session, record: SpaceRecord, model: str) -> bool:
     """
     library = session.library
     # A command only notes it: nobody asks this session, and the next one opens the right encoder.
-    encoder = session.open_model(model) if session.ready_encoder() is not None else None
+    encoder = session.models.open(model) if session.ready_encoder() is not None else None
     taken = False
     try:
         with library.writer(check=_patience()) as writer:

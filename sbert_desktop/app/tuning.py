@@ -92,7 +92,7 @@ def _models_in_use(session: Session) -> set[str]:
     from sbert_desktop.app.models import CROSS_ENCODER as SECOND_LOOK
 
     wanted = session.library.wanted_space()
-    return {session.model_name(), session.settings.text(SECOND_LOOK), wanted.model if wanted is not None else ""}
+    return {session.models.name(), session.settings.text(SECOND_LOOK), wanted.model if wanted is not None else ""}
 
 
 def keep_training(session: Session, run: str, context: JobContext) -> tuple[RunView, ...]:
@@ -208,7 +208,7 @@ def base_folder(session: Session, plan: Plan) -> Path:
     name = plan.base
     if not name and plan.kind == CROSS_ENCODER:
         name = session.settings.text("models.cross_encoder")
-    folder = find_model(name or session.model_name())
+    folder = find_model(name or session.models.name())
     check_model(describe(folder))
     if plan.kind != CROSS_ENCODER and is_scorer(folder):
         raise UsageError("base-does-not-fit", f"{_name_of(folder)} scores pairs; it cannot become an encoder.",

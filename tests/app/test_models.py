@@ -89,7 +89,7 @@ def test_a_changed_file_is_seen_and_such_a_model_is_not_taken(session: Session, 
 
 
 def test_the_first_cross_encoder_is_used_at_once_and_its_removal_is_said(session: Session, tmp_path: Path) -> None:
-    assert session._open_cross_encoder() is None
+    assert session.models.open_cross_encoder() is None
     listed = models.add_model(session, str(make(tmp_path / "second", scores=True)), NullContext())
     assert (listed[1].kind, listed[1].active, listed[1].dimension) == ("cross-encoder", True, 0)
     assert active(listed) == [OWN, "second"]

@@ -311,7 +311,7 @@ def test_a_library_that_its_model_has_hardly_read_comes_to_another_one_at_once(t
     fresh = Session(tmp_path / "fresh", session.settings)
     try:
         models.use_model(fresh, "mine")  # there is no library yet
-        assert fresh.model_name() == "mine"
+        assert fresh.models.name() == "mine"
         assert not (tmp_path / "fresh" / "catalog.sqlite").exists()
         with pytest.raises(Cancelled):
             run_index(fresh, IndexRequest((folder,)), Begun(fresh))

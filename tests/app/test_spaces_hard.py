@@ -177,9 +177,9 @@ def test_a_model_that_was_away_serves_again_in_the_same_session(session, tmp_pat
     Settings(tmp_path / "settings.toml").set("models.encoder", "")
     again = another(session, tmp_path)
     try:
-        assert again.model_name() == ""
+        assert again.models.name() == ""
         shutil.move(tmp_path / "away", place)
-        assert again.model_name() == "mine"
+        assert again.models.name() == "mine"
         assert run_search(again, SHEARS).notes == ()
     finally:
         again.close()
