@@ -224,7 +224,7 @@ def test_adopting_brings_the_library_to_the_model(
     assert asked == ["home-1"]
     listed = next(one for one in tuning.trainings(session) if one.run == view.run)
     assert listed.state == "kept", "another model is in use, as after going back"
-    monkeypatch.setattr(session, "model_name", lambda: listed.model)
+    monkeypatch.setattr(session.models, "name", lambda: listed.model)
     (adopted,) = (one for one in tuning.trainings(session) if one.run == view.run)
     assert adopted.state == "adopted"
     assert adopted.decided > 0  # when it was adopted is kept, to be told

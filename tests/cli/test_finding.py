@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sbert_desktop.app.model_choice import ModelChoice
 from sbert_desktop.app.session import Session
 from sbert_desktop.cli import main
 
@@ -55,7 +56,7 @@ def test_rerank_orders_by_the_cross_encoder(run, monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr(Session, "_open_cross_encoder", lambda self: Cross())
+    monkeypatch.setattr(ModelChoice, "open_cross_encoder", lambda self: Cross())
     plain = json.loads(run("search", "rain gauge the", "--json")[1])
     answer = json.loads(run("search", "rain gauge the", "--rerank", "--json")[1])
     assert Path(plain["hits"][0]["path"]).name == "rain.txt"
