@@ -181,12 +181,13 @@ class PreviewInspector(Panel):
         """Shows the two buttons of a verdict, or leaves them out."""
         self.why.set_judging(possible)
 
-    def show_document(self, document: DocumentView) -> None:
-        """Shows a document that was not searched for, from its beginning and without a mark."""
+    def show_document(self, document: DocumentView, *, marked: bool = False) -> None:
+        """Shows a document that was not searched for; ``marked``: with a mark on what its hit says."""
         first = document.hits[0] if document.hits else None
         if first is None:
             return
-        self.show_hit(document, replace(first, end=first.start, best_sentence=None, words=()), None)
+        plain = replace(first, end=first.start, best_sentence=None, words=())
+        self.show_hit(document, first if marked else plain, None)
         self.why.hide()
         self._why_line.hide()
         (self.text_view if self.stack.currentWidget() is self.text_view else self.page_view).setFocus(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from sbert_desktop.ui.page import Desk, failure_text
 from sbert_desktop.ui.train.labelling_card import PassageCard
 from sbert_desktop.ui.train.labelling_feed import PairFeed
 from sbert_desktop.ui.train.labelling_keys import GradeButton, KeyButton
+from sbert_desktop.ui.train.labelling_preview import JudgingPreview
 from sbert_desktop.ui.train.labelling_states import state_of
 from sbert_desktop.ui.train.labelling_view import LabellingView
 from sbert_desktop.ui.train.words import (
@@ -64,6 +66,10 @@ class LabellingStep(LabellingView):
         self._folders: frozenset[Path] = frozenset()
         self._since = 0.0
         self._asked: set[Task] = set()
+        self.preview = JudgingPreview(desk, "train", self)
+        self._read_card: PassageCard = self.left
+        self._here: list[QShortcut] = []
+        self._there: list[QShortcut] = []  # the same keys, for whoever clicked into the preview
         self._connect()
         for feed in self.feeds.values():
             feed.changed.connect(partial(self._on_feed, feed))
@@ -84,8 +90,12 @@ class LabellingStep(LabellingView):
         self.undo.clicked.connect(self.take_back_last)
         self.more.toggled.connect(self._show_context)
         self.graded.toggled.connect(lambda _: self._show_keys())
+        self.read.clicked.connect(self.read_next)
+        self.preview.changed.connect(self._on_preview)
+        self.preview.left.connect(self.focus_first)
         for card in (self.left, self.right):
             card.openWanted.connect(partial(self._open, card))
+            card.readWanted.connect(partial(self._read, card))
             card.resized.connect(self._align)
         side = self.side
         side.checkWanted.connect(self.checkWanted)
@@ -100,19 +110,26 @@ class LabellingStep(LabellingView):
         states.againWanted.connect(lambda: self.feeds[self.task].again())
         states.otherWanted.connect(lambda: self.show_task(
             Task.ANSWERS if self.task is Task.SAME else Task.SAME))
-        self._shortcuts: list[QShortcut] = []
-        for keys, run in (("S", partial(self._press, "S")), ("D", partial(self._press, "D")),
-                          ("Y", partial(self._press, "Y")), ("N", partial(self._press, "N")),
-                          *((grade, partial(self._press, grade)) for grade in GRADES),
-                          ("Space", self._on_space), ("Backspace", self.take_back_last), ("C", self.more.click),
-                          ("G", self._on_grade), ("Down", partial(self._scroll, 2)), ("Up", partial(self._scroll, -2)),
+        self._bind()
+
+    def _bind(self) -> None:
+        for key in ("S", "D", "Y", "N", *GRADES):
+            self._here.append(_shortcut(key, self, partial(self._press, key)))
+        for keys, run in (("Space", self._on_space), ("Backspace", self.take_back_last), ("C", self.more.click),
+                          ("G", self._on_grade), ("P", self.read_next),
+                          ("Down", partial(self._scroll, 2)), ("Up", partial(self._scroll, -2)),
                           ("PgDown", partial(self._scroll, 8)), ("PgUp", partial(self._scroll, -8))):
-            shortcut = QShortcut(QKeySequence(keys), self)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            # a key that is held must not judge one pair after the other
-            shortcut.setAutoRepeat(keys in ("Down", "Up", "PgDown", "PgUp"))
-            shortcut.activated.connect(run)
-            self._shortcuts.append(shortcut)
+            self._here.append(_shortcut(keys, self, run))
+
+    def _bind_preview(self) -> None:
+        inspector = self.preview.inspector
+        if inspector is None or self._there:
+            return
+        # arrows scroll there by themselves, Space as well, and 0 fits the page to its width
+        for key in ("S", "D", "Y", "N", *GRADES[1:]):
+            self._there.append(_shortcut(key, inspector, partial(self._press, key)))
+        for keys, run in (("Backspace", self.take_back_last), ("P", self.read_next), ("Esc", self.preview.close)):
+            self._there.append(_shortcut(keys, inspector, run))
 
     # ---- for the page
 
@@ -222,6 +239,8 @@ class LabellingStep(LabellingView):
         if self.stack.currentWidget() is not wanted or state != self._state:
             self._state = state
             self.stack.setCurrentWidget(wanted)
+            if wanted is self.wait:
+                self.preview.close()
             if had_focus:
                 self.focus_first()
         pair = feed.current()
@@ -238,7 +257,47 @@ class LabellingStep(LabellingView):
         self._show_number()
         self._show_why()
         self._align()
+        self._follow()
         announce(self.centre, pair_aloud(pair))
+
+    # ---- reading on
+
+    def _readable(self) -> list[PassageCard]:
+        return [card for card in (self.left, self.right) if card.side().path is not None]
+
+    def read_next(self) -> None:
+        """Shows the first passage where it stands, then the second, then none."""
+        cards = self._readable() if self.stack.currentWidget() is self.centre else []
+        shown = self.preview.shown()
+        sides = [card.side() for card in cards]
+        at = sides.index(shown) + 1 if shown in sides else 0
+        if at < len(sides):
+            self.preview.show(sides[at])
+        else:
+            self.preview.close()
+        self._on_preview()
+
+    def _read(self, card: PassageCard) -> None:
+        if self.preview.shown() == card.side():
+            self.preview.close()
+        else:
+            self.preview.show(card.side())
+
+    def _follow(self) -> None:
+        """Shows the next pair's passage in the preview, if there was one of the pair before."""
+        if self.preview.is_open() and self._readable():
+            cards = [card for card in self._readable() if card is self._read_card]
+            self.preview.show((cards or self._readable())[0].side())
+        else:
+            self.preview.close()
+
+    def _on_preview(self) -> None:
+        shown = self.preview.shown()
+        self._bind_preview()
+        self._read_card = next((card for card in self._readable() if card.side() == shown), self._read_card)
+        self.read.setChecked(shown is not None)
+        self.side.setVisible(shown is None)  # the document has its room
+        self._fit()
 
     def _show_number(self) -> None:
         view = self.view()
@@ -398,6 +457,10 @@ class LabellingStep(LabellingView):
             self.graded.click()
 
     def _scroll(self, lines: int) -> None:
+        if self.preview.is_open():  # who opened it reads there
+            keys = Qt.Key.Key_Down, Qt.Key.Key_PageDown, Qt.Key.Key_Up, Qt.Key.Key_PageUp
+            self.preview.press(keys[(abs(lines) > 2) + 2 * (lines < 0)])
+            return
         for card in (self.left, self.right):
             card.scroll_lines(lines)
 
@@ -405,3 +468,12 @@ class LabellingStep(LabellingView):
         side = card.side()
         if side.path is not None:
             self.desk.start(self.desk.commands.open_file(side.path, side.page))
+
+
+def _shortcut(keys: str, host: QWidget, run: Callable[[], object]) -> QShortcut:
+    made = QShortcut(QKeySequence(keys), host)
+    made.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+    # a key that is held must not judge one pair after the other
+    made.setAutoRepeat(keys in ("Down", "Up", "PgDown", "PgUp"))
+    made.activated.connect(run)
+    return made

@@ -156,9 +156,13 @@ class PassageBody(QWidget):
 
 
 class PassageCard(Card):
-    """A card with its head (document, place, open) and its passage; ``openWanted`` when it is to be opened."""
+    """A card with its head (document, place, read, open) and its passage.
+
+    ``readWanted``: it is to be shown where it stands; ``openWanted``: its document is to be opened.
+    """
 
     openWanted = Signal()
+    readWanted = Signal()
     resized = Signal()
 
     def __init__(self, object_name: str, title: str, parent: QWidget | None = None) -> None:
@@ -183,8 +187,11 @@ class PassageCard(Card):
         words.addWidget(self.place)
         words.addStretch(1)
         self.open_button = IconButton("open", f"Open the {title.lower()}", object_name=f"{object_name}_open")
+        self.read_button = IconButton("eye", f"Read the {title.lower()} in its document",
+                                      object_name=f"{object_name}_read", shortcut="P")
         row.addWidget(self.picture)
         row.addLayout(words, 1)
+        row.addWidget(self.read_button)
         row.addWidget(self.open_button)
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
@@ -205,6 +212,7 @@ class PassageCard(Card):
         column.addWidget(Line())
         column.addWidget(self.area, 1)
         self.open_button.clicked.connect(self.openWanted)
+        self.read_button.clicked.connect(self.readWanted)
         theme.themeChanged.connect(self.fit)
         self.fit()
 
@@ -223,6 +231,7 @@ class PassageCard(Card):
         else:
             self.picture.show_icon("question")
         self.open_button.setVisible(side.path is not None)
+        self.read_button.setVisible(side.path is not None)
         self.open_button.setToolTip(plain_tip(f"Open {quick_path(side.path.name)}") if side.path is not None else "")
         self.body.show_side(side, max(length, len(side.text)))
         self.area.verticalScrollBar().setValue(0)

@@ -21,6 +21,7 @@ WHY: Final = {"unsure": ("The model is unsure here", "Model unsure", "accent", "
               "sure-same": ("The model is sure here", "Model sure", "neutral", ""),
               "sure-different": ("The model is sure here", "Model sure", "neutral", "")}
 """Never which way it is sure: that would sway."""
+READ_TIP: Final = "Shows the first passage where it stands, then the second one"
 GRADED_TIP: Final = "Says how alike two texts are instead of only same or different"
 
 
@@ -138,7 +139,9 @@ class LabellingView(QWidget):
         self.more = HintButton("C", "Show more context", object_name="train_more", checkable=True)
         self.graded = HintButton("G", "Grade from 0 to 5", object_name="train_graded", checkable=True,
                                  tip=GRADED_TIP)
-        for button in (self.skip, self.undo, self.more, self.graded):
+        self.read = HintButton("P", "Read in the document", object_name="train_read", checkable=True,
+                               tip=READ_TIP)
+        for button in (self.skip, self.undo, self.more, self.read, self.graded):
             flow.addWidget(button)
         column.addWidget(self.two)
         column.addWidget(self.six)
@@ -154,16 +157,18 @@ class LabellingView(QWidget):
     def _fit(self) -> None:
         """Fits what stands around the cards to the room there is."""
         self.side.fit(self.width())
-        wide = self.width() - self.side.width() - 48
+        wide = self.width() - self._beside() - 48
         words = theme.metrics("page_title").horizontalAdvance(self.question.text())
         short = self.height() < 520 * max(100, theme.text_scale) // 100
         compact = words + self.tasks.sizeHint().width() + 24 > wide or short
         self._place_head(compact)
         theme.set_role(self.question, "page_title" if words <= wide else "section")
+        tips = {self.graded: GRADED_TIP, self.read: READ_TIP}
         for button, long, brief in ((self.skip, "Skip, not sure", "Skip"),
                                     (self.undo, "Take back the last one", "Take back"),
+                                    (self.read, "Read in the document", "Read on"),
                                     (self.graded, "Grade from 0 to 5", "Grade 0 to 5")):
-            button.show_text(brief if compact else long, "" if button is not self.graded else GRADED_TIP)
+            button.show_text(brief if compact else long, tips.get(button, ""))
         self._show_more_words()
         for key in (self.yes, self.no):
             key.set_low(short)
@@ -173,6 +178,10 @@ class LabellingView(QWidget):
         self._column.setContentsMargins(margins)
         self._align()
 
+    def _beside(self) -> int:
+        """Gives the width of what stands beside the pair."""
+        return 0 if self.side.isHidden() else self.side.width()
+
     def _show_more_words(self) -> None:
         whole = self.more.isChecked()
         long, brief = ("Show less context", "Less context") if whole else ("Show more context", "More context")
@@ -181,7 +190,8 @@ class LabellingView(QWidget):
     def _centre_hints(self) -> None:
         flow = self.hints.layout()
         assert flow is not None
-        shown = [button for button in (self.skip, self.undo, self.more, self.graded) if not button.isHidden()]
+        hints = (self.skip, self.undo, self.more, self.read, self.graded)
+        shown = [button for button in hints if not button.isHidden()]
         whole = sum(button.sizeHint().width() for button in shown) + 12 * (len(shown) - 1)
         flow.setContentsMargins(max(0, (self.stack.width() - 48 - whole) // 2), 0, 0, 0)
 
@@ -189,7 +199,7 @@ class LabellingView(QWidget):
         text, brief, tone, icon = WHY.get(self._shown.why if self._shown is not None else "", ("", "", "neutral", ""))
         self.why.set_text(brief if self._compact else text, tone, icon)
         self.why.setToolTip(text)
-        room = self.width() - self.side.width() - 48 - self.tasks.sizeHint().width() - 36
+        room = self.width() - self._beside() - 48 - self.tasks.sizeHint().width() - 36
         fits = not self._compact or self.why.sizeHint().width() + self.number.sizeHint().width() <= room
         self.why.setVisible(bool(text) and fits)
 

@@ -94,6 +94,8 @@ class TrainPage(Page):
 
     def _connect(self) -> None:
         self.stepper.chosen.connect(self.show_step)
+        self.stack.currentChanged.connect(
+            lambda _: self.labelling.preview.close() if self.stack.currentWidget() is not self.labelling else None)
         self.import_button.clicked.connect(self.import_pairs)
         self.drop.offered.connect(self.take_tables)
         self.drop.dropped.connect(self.desk.add_folders)

@@ -52,6 +52,8 @@ def page_actions(page: TrainPage) -> list[Action]:
             Action("train_more", "Show more or less context", labelling.more.click, "C", "text",
                    enabled=lambda: judging() and labelling.more.isEnabled(), bind=False),
         ]
+        out.append(Action("train_read", "Read the passages where they stand", labelling.read_next, "P", "eye",
+                          enabled=judging, bind=False))
         if labelling.task is Task.SAME:
             out.append(Action("train_graded", "Grade from 0 to 5, or same and different", labelling.graded.click, "G",
                               "sliders", enabled=judging, bind=False))

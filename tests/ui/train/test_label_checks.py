@@ -16,6 +16,8 @@ from sbert_desktop.ui.train.words import brief
 from tests.ui.conftest import fake
 from tests.ui.train.test_labelling_page import calls, few_pages, opened  # noqa: F401  few_pages acts by itself
 
+WINDOW_PAGES = ("search", "train", "library")
+
 pytestmark = pytest.mark.gui
 
 

@@ -23,6 +23,8 @@ from sbert_desktop.ui.train.page import TrainPage
 from tests.ui.conftest import fake
 from tests.ui.fake_app import FakeApp
 
+WINDOW_PAGES = ("search", "train", "library")
+
 pytestmark = pytest.mark.gui
 K = Qt.Key
 

@@ -14,6 +14,8 @@ from sbert_desktop.ui.train.import_sheet import ImportSheet
 from tests.ui.conftest import fake
 from tests.ui.train.test_labelling_page import calls, few_pages, opened  # noqa: F401  few_pages acts by itself
 
+WINDOW_PAGES = ("search", "train", "library")
+
 pytestmark = pytest.mark.gui
 NONE, LEFT = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
 
