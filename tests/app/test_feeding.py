@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 from sbert_desktop.app import feeding
@@ -24,7 +25,11 @@ def test_large_texts_wait_until_there_is_room_and_none_is_lost(monkeypatch):
 
     feeder = Feeder(source, NullContext(), lambda: None)
     try:
-        assert not blocked.wait(0.5)
+        end = time.monotonic() + 60
+        while len(given) < 3:
+            assert time.monotonic() < end
+            time.sleep(0.001)
+        assert not blocked.wait(0.3)
         assert given == [0, 1, 2]
         taken = []
         while (item := feeder.take(wait=True)) is not END:

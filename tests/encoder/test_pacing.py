@@ -38,40 +38,44 @@ def test_a_query_goes_before_bulk_work_that_waited_longer() -> None:
                 order.append(f"bulk {number}")
                 if number == 0:
                     first_batch_runs.set()
-                    assert query_waits.wait(5)
+                    assert query_waits.wait(60)
 
     def query() -> None:
-        assert first_batch_runs.wait(5)
-        # The gate is owned by the first batch: entering can only wait.
-        threading.Timer(0.05, query_waits.set).start()
+        assert first_batch_runs.wait(60)
         with gate.query():
             order.append("query")
 
-    threads = [threading.Thread(target=bulk), threading.Thread(target=query)]
+    def watch() -> None:
+        while not gate._queries_waiting:  # the first batch owns the gate: entering can only wait
+            threading.Event().wait(0.001)
+        query_waits.set()
+
+    threads = [threading.Thread(target=work) for work in (bulk, query, watch)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert order == ["bulk 0", "query", "bulk 1", "bulk 2"]
 
 
 def test_bulk_work_stays_away_after_a_query() -> None:
     gate = Gate(clock_after_query=0.3)
+    began = time.monotonic()
     with gate.query():
         pass
-    began = time.monotonic()
     with gate.bulk():
-        assert time.monotonic() - began >= 0.25
+        assert time.monotonic() - began >= 0.3
 
 
 def test_holding_keeps_bulk_away_but_no_query() -> None:
     gate = Gate(clock_after_query=0.0)
-    gate.hold(0.4)
     began = time.monotonic()
-    with gate.query():
-        assert time.monotonic() - began < 0.3
+    gate.hold(0.4)
     with gate.bulk():
-        assert time.monotonic() - began >= 0.35
+        assert time.monotonic() - began >= 0.4
+    gate.hold(3600)
+    with gate.query():
+        assert time.monotonic() < gate._held_until
 
 
 def test_waiting_bulk_work_hears_of_a_cancel() -> None:

@@ -37,7 +37,7 @@ def test_a_program_has_a_home_of_its_own_that_is_gone_afterwards() -> None:
 
 def test_a_program_reads_its_input_and_knows_nothing_of_our_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OUR_SECRET", "1")
-    ended = _programs.run([SHELL, "-c", "cat; env >&2; exit 3"], stdin=b"given", timeout=10)
+    ended = _programs.run([SHELL, "-c", "cat; env >&2; exit 3"], stdin=b"given", timeout=60)
     assert (ended.status, ended.output) == (3, b"given")
     assert b"OUR_SECRET" not in ended.errors
     assert b"http_proxy=http://127.0.0.1:9" in ended.errors
@@ -58,9 +58,9 @@ def test_a_program_that_takes_too_long_ends_with_all_that_it_started() -> None:
         with pytest.raises(ExtractionError) as caught:
             shell("sleep 300 & echo $! > pid; wait", timeout=0.5, folder=folder)
         assert caught.value.code == "timed-out"
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60  # of 300
         pid = int((folder / "pid").read_text())
-    gone_within(pid, 5)
+    gone_within(pid, 60)
 
 
 def gone_within(pid: int, seconds: float) -> None:
@@ -79,7 +79,7 @@ def test_no_program_outlives_the_child_that_started_it(tmp_path: Path) -> None:
     place = tmp_path / "pid"
     child = subprocess.Popen([sys.executable, "-c", script % place], cwd=REPO)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not (place.exists() and place.read_text().strip()) and time.monotonic() < deadline:
             time.sleep(0.01)
         pid = int(place.read_text())
@@ -87,7 +87,7 @@ def test_no_program_outlives_the_child_that_started_it(tmp_path: Path) -> None:
     finally:
         child.kill()
         child.wait()
-    gone_within(pid, 5)
+    gone_within(pid, 60)
     with _programs.workspace():  # the next one clears away what the killed one left
         prefix = f"sbert-desktop-run-{child.pid}-"
         left = [entry for entry in os.listdir(tempfile.gettempdir()) if entry.startswith(prefix)]
@@ -101,7 +101,7 @@ def test_a_program_has_limits_of_its_own() -> None:
 
 
 def test_inside_a_child_only_our_own_code_starts_programs_and_nothing_looks_for_hosts() -> None:
-    done = in_a_child("print(_programs.run(['/bin/echo', 'ran'], timeout=10).output)\n"
+    done = in_a_child("print(_programs.run(['/bin/echo', 'ran'], timeout=60).output)\n"
                       "import subprocess, resource, socket\n"
                       "from sbert_desktop.extraction._limits import own_files\n"
                       "for call in (lambda: subprocess.run(['/bin/echo']), lambda: open('never', 'w'),\n"

@@ -63,7 +63,7 @@ def test_close_in_the_middle_of_a_request_ends_it(child):
     while not child._lock.locked():
         pass
     child.close()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     assert [error.code for error in caught] == ["child-died"]
 
@@ -87,7 +87,7 @@ def test_child_ends_when_its_parent_was_killed(tmp_path):
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     parent.stdout.close()
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         try:
             with open(f"/proc/{pid}/stat") as stream:
@@ -97,7 +97,7 @@ def test_child_ends_when_its_parent_was_killed(tmp_path):
             return
         time.sleep(0.05)
     os.kill(pid, signal.SIGKILL)
-    pytest.fail("the child outlived its parent by 10 s")
+    pytest.fail("the child outlived its parent by a minute")
 
 
 def test_programs_of_a_killed_child_end_with_it(child):
@@ -105,7 +105,7 @@ def test_programs_of_a_killed_child_end_with_it(child):
     program = psutil.Process(reply["pid"])
     with pytest.raises(JobError, match="longer than"):
         child.request({"do": "sleep", "seconds": 60}, timeout=0.2)
-    gone, alive = psutil.wait_procs([program], timeout=5)
+    gone, alive = psutil.wait_procs([program], timeout=60)
     assert gone or all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
 
 

@@ -60,7 +60,7 @@ def test_newest_of_a_key_wins_and_the_others_end_as_superseded(jobs, box):
             context.check()
 
     first = jobs.submit("reader", "search", running, key="search")
-    assert started.wait(5)
+    assert started.wait(60)
     second = jobs.submit("reader", "search", lambda context: "second", key="search")
     third = jobs.submit("reader", "search", lambda context: "third", key="search")
     assert box.finished(third).result == "third"
@@ -73,11 +73,11 @@ def test_result_of_a_superseded_job_that_never_checks_is_not_given(jobs, box):
 
     def running(context):
         started.set()
-        go.wait(5)
+        go.wait(60)
         return "late"
 
     first = jobs.submit("reader", "search", running, key="search")
-    assert started.wait(5)
+    assert started.wait(60)
     second = jobs.submit("reader", "search", lambda context: "new", key="search")
     go.set()
     assert box.finished(second).result == "new"
@@ -96,7 +96,7 @@ def test_pause_holds_a_job_and_cancel_ends_a_paused_one(jobs, box):
             count += 1
 
     job = jobs.submit("writer", "index", running)
-    assert entered.wait(5)
+    assert entered.wait(60)
     jobs.pause("writer")
     before = -1
     while before != count:  # two equal readings with a turn between: it stands

@@ -25,6 +25,7 @@ from shiboken6 import isValid
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.main_window import MainWindow
+from sbert_desktop.ui.pages import PAGES
 from sbert_desktop.ui.theme import theme
 from tests.ui.fake_app import FakeApp
 
@@ -178,8 +179,13 @@ MakeWindow = Callable[..., MainWindow]
 
 
 @pytest.fixture
-def make_window(qtbot, settings: Settings, tmp_path: Path) -> Iterator[MakeWindow]:
-    """Makes connected windows: ``make_window(state="full", saved={...}, size=(1280, 800), app=FakeApp(...))``."""
+def make_window(qtbot, settings: Settings, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[MakeWindow]:
+    """Makes connected windows: ``make_window(state="full", saved={...}, size=(1280, 800), app=FakeApp(...))``.
+
+    A module that names some in ``WINDOW_PAGES`` gets windows with no other pages: all of them cost a second each time.
+    """
+    wanted = getattr(request.module, "WINDOW_PAGES", None)
+    pages = tuple(spec for spec in PAGES if wanted is None or spec.key in wanted)
     made: list[tuple[MainWindow, FakeApp | None]] = []
 
     def make(
@@ -193,7 +199,7 @@ def make_window(qtbot, settings: Settings, tmp_path: Path) -> Iterator[MakeWindo
     ) -> MainWindow:
         settings.set("appearance.theme", "light")
         settings.set("appearance.reduce_motion", True)
-        window = MainWindow(tmp_path / "library", state=saved, save_state=save)
+        window = MainWindow(tmp_path / "library", state=saved, save_state=save, pages=pages)
         window.resize(*size)
         window.show()
         program = app

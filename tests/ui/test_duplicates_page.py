@@ -27,6 +27,8 @@ from tests.ui.conftest import every_widget, fake
 from tests.ui.fake_app import HOME, FakeApp
 from tests.ui.fake_duplicates import folder_group, group, many_groups
 
+WINDOW_PAGES = ("search", "duplicates", "library")
+
 pytestmark = pytest.mark.gui
 K = DuplicateKind
 
