@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from sbert_desktop.app import session as session_module
 from sbert_desktop.app.session import Session
 from sbert_desktop.settings import Settings
+from tests import warm
 
 TEXTS = {
     "garden/beds.md": "# Raised beds\n\nTurn the compost in March. Sow the broad beans as soon as the soil is warm.\n\n"
@@ -24,6 +26,18 @@ TEXTS = {
     "code/tide.py": '"""Tide tables."""\n\n\ndef height(hours):\n    """Gives the height of the water in metres."""\n'
     "    return 2.0 + 1.5 * hours\n",
 }
+
+
+@pytest.fixture(autouse=True)
+def _warm_children(monkeypatch) -> None:
+    """Lets the extraction children of one test serve the next one."""
+    monkeypatch.setattr(session_module, "spawn_child", warm.spawn_warm)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_child_left() -> Iterator[None]:
+    yield
+    warm.end_all()
 
 
 @pytest.fixture

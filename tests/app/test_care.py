@@ -202,25 +202,24 @@ def test_drive_that_does_not_answer_holds_nobody_up(tmp_path, monkeypatch):
             files[drive, name] = SourceFile(path, status.st_size, status.st_mtime_ns)
     (tmp_path / "quick" / "b").write_text("changed")
     (tmp_path / "quick" / "c").unlink()
-    answering = threading.Event()
+    answering, asked = threading.Event(), []
     real = os.stat
 
     def stat(path, *arguments, **options):
         if isinstance(path, Path) and path.parent.name == "slow":
-            answering.wait(20)
+            asked.append(path)
+            answering.wait(100)
         return real(path, *arguments, **options)
 
     monkeypatch.setattr(os, "stat", stat)
-    presence = Presence(patience=0.3)
+    presence = Presence(patience=1.5)
     roots = {os.fsencode(tmp_path / drive): 3 for drive in ("slow", "quick")}
     quick, slow = ([files[drive, name] for name in ("a", "b", "c")] for drive in ("quick", "slow"))
-    began = time.monotonic()
     assert presence.states([*quick, *slow], roots) == [CURRENT, CHANGED, GONE, OFFLINE, OFFLINE, OFFLINE]
-    assert time.monotonic() - began < 2
-    began = time.monotonic()  # known to be silent now: not asked again
+    assert len(asked) == 1
     assert presence.states([*slow, *quick], roots)[3:] == [CURRENT, CHANGED, GONE]
-    assert time.monotonic() - began < 0.3
+    assert len(asked) == 1, "known to be silent now: not asked again"
     answering.set()
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while presence.states(slow, roots) != [CURRENT] * 3:
         assert time.monotonic() < end

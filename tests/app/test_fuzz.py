@@ -38,6 +38,11 @@ class Quiet:
         pass
 
 
+@pytest.fixture
+def _warm_children() -> None:
+    """None: what is left running is looked for here."""
+
+
 def damage(originals, folder, count: int, seed: int) -> int:
     rng = random.Random(seed)
     blobs = [path.read_bytes() for path in originals]
@@ -86,7 +91,7 @@ def fuzz(shared_data, tmp_path, settings, monkeypatch, count: int, seed: int) ->
         print(f"\n{count} damaged files in {seconds:.0f} s: {dict(codes)}")
     finally:
         session.close()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         left = [c for c in psutil.Process().children(recursive=True) if c.pid not in before and c.is_running()]
         if not left:

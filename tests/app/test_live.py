@@ -14,8 +14,7 @@ from sbert_desktop.app.views import IndexProgress
 from sbert_desktop.domain import FolderRules, Mode, Outcome, Partial, Query
 from tests.events import Inbox
 
-BUSY = os.getloadavg()[0] > 2 * (os.cpu_count() or 1) if hasattr(os, "getloadavg") else False
-SECONDS = 40.0 if BUSY else 10.0  # the promise is 10 s, on a machine that is not swamped by others
+SECONDS = 90.0  # a hang only: the promise is 10 s, and kept by the figures of app/watching.py (see test_watching.py)
 
 
 @pytest.fixture
@@ -90,7 +89,7 @@ def test_changes_show_while_a_long_run_goes_on_and_the_person_types(app, inbox, 
     inbox.until(lambda e: isinstance(e, Partial) and isinstance(e.result, IndexProgress) and e.result.files_done > 5)
     (folder / "walrus.txt").write_text("A walrus sings on the ice floe.\n")
     until_found(app, inbox, "walrus", ["walrus.txt"])
-    assert inbox.result(app.set_caption(folder / "walrus.txt", "Seen near Svalbard"), timeout=15).text
+    assert inbox.result(app.set_caption(folder / "walrus.txt", "Seen near Svalbard")).text
     assert not any(getattr(e, "outcome", None) and e.job_id == job for e in inbox.events), "the run was over too soon"
     app.cancel(job)
     inbox.finished(job)
@@ -98,8 +97,10 @@ def test_changes_show_while_a_long_run_goes_on_and_the_person_types(app, inbox, 
 
 def test_at_most_one_check_waits(app, inbox, folder):
     inbox.result(app.add_folders([folder]))
-    app._jobs.submit("writer", "wait", lambda context: time.sleep(0.5))
+    going = threading.Event()
+    app._jobs.submit("writer", "wait", lambda context: going.wait(60))
     jobs = {app.check([folder / f"{number}.txt"]) for number in range(50)}
+    going.set()
     assert len(jobs) == 1
     assert inbox.result(jobs.pop()).documents == 6
 
@@ -109,7 +110,7 @@ def test_check_that_was_cancelled_while_it_waited_loses_no_change(app, inbox, fo
     app._live._watching.stop()
     (folder / "walrus.txt").write_text("A walrus sings.\n")
     going = threading.Event()
-    app._jobs.submit("writer", "wait", lambda context: going.wait(10))
+    app._jobs.submit("writer", "wait", lambda context: going.wait(60))
     first = app.check([folder / "walrus.txt"])
     app.cancel(first)
     second = app.check([folder / "kitchen"])

@@ -147,12 +147,12 @@ def test_a_cancel_is_heard_while_another_thread_makes_the_graph(session, tmp_pat
     class Holding(Listening):
         def check(self):
             inside.set()
-            leave.wait(10)
+            leave.wait(60)
 
     vectors, ids = clustered(30), np.arange(30)
     thread = threading.Thread(target=stored_graph, args=(session, DOCUMENTS, ids, vectors, Holding()))
     thread.start()
-    assert inside.wait(10)
+    assert inside.wait(60)
     try:
         with pytest.raises(Cancelled):
             stored_graph(session, DOCUMENTS, ids, vectors, Listening(end_at=1))

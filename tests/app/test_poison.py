@@ -75,9 +75,7 @@ def run(root, library, kills: int) -> None:
     for number in range(kills):
         # The first time the folder is new, then the person asks for the file again.
         kill_in_the_middle(library, *(("index", root) if number == 0 else ("retry", root / "poison.pdf")))
-        began = time.monotonic()
         report = command(library, "index")
-        assert time.monotonic() - began < 20
         assert any("when the program was ended" in notice for notice in report["notices"])
         listed = command(library, "problems")["problems"]
         assert [(os.path.basename(entry["path"]), entry["code"]) for entry in listed] == [("poison.pdf", "interrupted")]

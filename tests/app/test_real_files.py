@@ -151,7 +151,7 @@ def test_no_child_outlives_an_index_run(shared_data, tmp_path):
             continue
     process.communicate()
     assert seen, "no extraction child was ever seen"
-    _, alive = psutil.wait_procs(list(seen.values()), timeout=5)
+    _, alive = psutil.wait_procs(list(seen.values()), timeout=60)
     assert alive == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -32,7 +31,7 @@ class Cross:
         self.gate.set()
 
     def score(self, query, texts, context=None):
-        self.gate.wait(20)
+        self.gate.wait(100)
         self.read += texts
         return np.array([text.count(self.letter) / 10 for text in texts], np.float32)
 
@@ -174,15 +173,14 @@ def test_a_newer_query_does_not_wait_for_the_second_stage(app, inbox):
     opened = threading.Event()
 
     def never():
-        opened.wait(20)
+        opened.wait(100)
         return None
 
     app._session.second_stage._open_one = never
     first = app.search(Query("the", rerank=20))
     inbox.until(lambda e: getattr(e, "job_id", "") == first and isinstance(getattr(e, "result", None), SearchView))
-    began = time.monotonic()
     assert inbox.result(app.search(Query("spade"))).documents
-    assert time.monotonic() - began < 5
+    assert not opened.is_set()
     assert inbox.finished(first).outcome is Outcome.SUPERSEDED
     opened.set()
 

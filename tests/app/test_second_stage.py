@@ -74,7 +74,7 @@ class Child:
         self.owner.asked.append(header["do"])
         if header["do"] == "load":
             return {}, b""
-        self.owner.gate.wait(20)
+        self.owner.gate.wait(100)
         self.owner.batches -= 1
         if self.owner.batches < 0:
             raise JobError("child-died", "The helper process ended unexpectedly (status -9).")
@@ -236,12 +236,12 @@ def test_a_classifier_is_refused_as_a_cross_encoder_when_it_is_added(app, inbox,
 
 def test_typing_makes_the_cross_encoder_ready_before_the_query_comes(app, inbox, children):
     app.typing()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while app._session.second_stage._opening is None and time.monotonic() < end:
         time.sleep(0.01)
     opening = app._session.second_stage._opening
     assert opening is not None
-    assert opening.done.wait(20)
+    assert opening.done.wait(60)
     assert opening.cross is not None
     assert opening.cross.name == "reader"
 
@@ -252,5 +252,5 @@ def test_closing_ends_a_reading_that_is_under_way(app, inbox, children):
     inbox.until(lambda e: isinstance(e, Progress) and e.job_id == job and e.phase.startswith("Reading"))
     began = time.monotonic()
     app.close()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60  # and not as long as the child would
     assert all(child.closed for child in children.started)

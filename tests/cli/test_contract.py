@@ -199,7 +199,7 @@ def test_second_writer_is_named_or_waits(run, folder, tmp_path):
         assert str(holder.pid) in err
         assert run("search", "choir", "--json")[0] == 0  # readers are never held up
     finally:
-        holder.communicate("go\n", timeout=20)
+        holder.communicate("go\n", timeout=60)
     assert run("index", "--no-wait", "--json")[0] == 0
 
 

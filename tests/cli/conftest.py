@@ -1,0 +1,22 @@
+"""Commands in this process: everything real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from sbert_desktop.app import session as session_module
+from tests import warm
+
+
+@pytest.fixture(autouse=True)
+def _warm_children(monkeypatch) -> None:
+    """Lets the extraction children of one test serve the next one."""
+    monkeypatch.setattr(session_module, "spawn_child", warm.spawn_warm)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_child_left() -> Iterator[None]:
+    yield
+    warm.end_all()
