@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sbert_desktop.app import theme_bytes, theme_edits, theme_renewal
 from sbert_desktop.app import theme_facts as facts
-from sbert_desktop.app import themes as states
 from sbert_desktop.app.atlas_views import (
     UNSORTED,
     ClusterRequest,
@@ -27,7 +27,7 @@ from sbert_desktop.app.atlas_views import (
     ThemeDeed,
 )
 from sbert_desktop.app.theme_desk import CHANGED, Desk, Parting, Room, Terms, desk_of
-from sbert_desktop.app.themes import Keys, Themes
+from sbert_desktop.app.themes import UNNAMED, Keys, Themes, empty
 from sbert_desktop.errors import LibraryError, UsageError
 from sbert_desktop.explore.cluster_labels import Read, TermTable, ThemeLabel, name_themes, read_terms
 from sbert_desktop.explore.communities import Clustering, Method, assign, confidences, sum_of_themes
@@ -110,7 +110,7 @@ def _run_clusters(
 
 def caught_up(session: Session, desk: Desk, room: Room, old: Themes, context: JobContext) -> Themes:
     """Gives the kept themes without what is gone, and with what came; finds nothing anew where there are any."""
-    themes, poorer = states.prune(old, room.catalogue.keys)
+    themes, poorer = theme_renewal.prune(old, room.catalogue.keys)
     if not len(themes) and np.any(room.at >= 0):
         return _found(session, desk, room, None, old.request, context)
     new = np.flatnonzero((room.at >= 0) & ~np.isin(room.keys, themes.keys))
@@ -120,7 +120,7 @@ def caught_up(session: Session, desk: Desk, room: Room, old: Themes, context: Jo
         if np.any(np.linalg.norm(sums, axis=1) > 0):
             nearest[new] = assign(room.vectors[new], sums)[0]
             confidence = confidences(room.graph.graph, nearest, room.background)
-            themes = states.extended(themes, room.keys[new], nearest[new], confidence[new])
+            themes = theme_renewal.extended(themes, room.keys[new], nearest[new], confidence[new])
     if poorer:
         themes = named(desk, room, themes, poorer, context)
     if themes is not old:
@@ -133,7 +133,7 @@ def _found(
 ) -> Themes:
     """Finds themes among all documents but those of pinned themes."""
     taking = room.at >= 0
-    held = states.pinned_keys(old) if old is not None else states.empty().keys
+    held = theme_renewal.pinned_keys(old) if old is not None else empty().keys
     rows = np.flatnonzero(taking & ~np.isin(room.keys, held))
     context.progress(FINDING, 0, None)
     everything = len(rows) == len(taking)
@@ -143,8 +143,8 @@ def _found(
         lambda client, ask: client.find(request, None if everything else rows, part=part, ask=ask),
     )  # fmt: skip
     if old is not None:
-        old = states.prune(old, room.catalogue.keys)[0]
-    themes = states.renew(old, room.keys[rows], found, request=request, generation=room.catalogue.generation)
+        old = theme_renewal.prune(old, room.catalogue.keys)[0]
+    themes = theme_renewal.renew(old, room.keys[rows], found, request=request, generation=room.catalogue.generation)
     changed = _changed(old, themes)
     return named(desk, room, themes, changed, context) if changed else themes
 
@@ -164,7 +164,7 @@ def _changed(old: Themes | None, new: Themes) -> tuple[int, ...]:
     labels = new.labels()
     return tuple(
         theme.id for place, theme in enumerate(new.themes)
-        if theme.label == states.UNNAMED or before.get(theme.id) != new.keys[labels == place].tobytes()
+        if theme.label == UNNAMED or before.get(theme.id) != new.keys[labels == place].tobytes()
     )  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def named(
             labels[themes.nearest == place] = place
     made = _read(desk, room, themes.keys, labels, len(themes.themes), context)
     found = {theme.id: label for theme, label in zip(themes.themes, made, strict=True) if theme.id in set(ids)}
-    return states.distinct(states.relabelled(themes, found), set(ids))
+    return theme_edits.distinct(theme_edits.relabelled(themes, found), set(ids))
 
 
 def _read(
@@ -267,7 +267,7 @@ def _scoped(
     context.progress(FINDING, 0, None)
     part = f"scope:{_name_of(rows)}"
     found = desk.ask(session, room, context, lambda client, ask: client.find(wanted, rows, part=part, ask=ask))
-    themes = states.renew(None, room.keys[rows], found, request=wanted, generation=room.catalogue.generation)
+    themes = theme_renewal.renew(None, room.keys[rows], found, request=wanted, generation=room.catalogue.generation)
     themes = replace(themes, themes=tuple(replace(one, id=-1 - one.id) for one in themes.themes))
     themes = named(desk, room, themes, [one.id for one in themes.themes], context)
     desk.scoped = contents, themes
@@ -328,7 +328,7 @@ def document_rows(session: Session, contents: Sequence[int]) -> tuple[DocumentRo
     """Gives what lists show of documents, in this order; those that are gone are left out."""
     desk = desk_of(session)
     room = desk.room(session, NullContext())
-    themes = desk.stored(session) or states.empty()
+    themes = desk.stored(session) or empty()
     at = room.catalogue.of_contents(np.asarray(contents, np.int64))
     return facts.rows_at(room, themes, at[at >= 0])
 
@@ -429,7 +429,7 @@ def _change_clusters(session: Session, change: ThemeChange, context: JobContext)
         themes = _back(session, desk, room, old, context, forth=change.deed is ThemeDeed.REDO)
         return _shown(session, desk, room, themes, began)
     themes = _edited(session, desk, room, old, change, context)
-    if themes is not old and not themes.same(old):
+    if themes is not old and not theme_bytes.same(themes, old):
         desk.keep(session, themes, old)
         desk.remember(change.deed.value, old)
     else:
@@ -456,18 +456,18 @@ def _edited(session: Session, desk: Desk, room: Room, old: Themes, change: Theme
     first = change.themes[0] if change.themes else UNSORTED
     match change.deed:
         case ThemeDeed.RENAME:
-            return states.rename(old, first, change.name)
+            return theme_edits.rename(old, first, change.name)
         case ThemeDeed.PIN | ThemeDeed.UNPIN:
-            return states.pin(old, change.themes, pinned=change.deed is ThemeDeed.PIN)
+            return theme_edits.pin(old, change.themes, pinned=change.deed is ThemeDeed.PIN)
         case ThemeDeed.STRICTNESS:
-            return states.with_strictness(old, change.strictness)
+            return theme_edits.with_strictness(old, change.strictness)
         case ThemeDeed.ASSIGN:
-            return states.assign(old, _chosen(room, old, change.contents) if change.contents else None)
+            return theme_edits.assign(old, _chosen(room, old, change.contents) if change.contents else None)
         case ThemeDeed.MOVE:
-            added = states.extended(*_arrived(room, old, change.contents))
-            return states.move(added, _chosen(room, added, change.contents), first)
+            added = theme_renewal.extended(*_arrived(room, old, change.contents))
+            return theme_edits.move(added, _chosen(room, added, change.contents), first)
         case ThemeDeed.MERGE:
-            merged = states.merge(old, change.themes)
+            merged = theme_edits.merge(old, change.themes)
             if merged is old:
                 return old
             return named(desk, room, _sure(room, merged, [first]), [first], context)
@@ -484,7 +484,7 @@ def _chosen(room: Room, themes: Themes, contents: Sequence[int]) -> NDArray[np.i
 def _arrived(
     room: Room, themes: Themes, contents: Sequence[int]
 ) -> tuple[Themes, Keys, NDArray[np.int32], NDArray[np.float32]]:
-    """Gives what :func:`states.extended` needs to take in chosen documents that have no vector yet."""
+    """Gives what :func:`theme_renewal.extended` needs to take in chosen documents that have no vector yet."""
     at = room.catalogue.of_contents(np.asarray(contents, np.int64))
     keys = np.unique(room.catalogue.keys[at[at >= 0]])
     return themes, keys, np.zeros(len(keys), np.int32), np.zeros(len(keys), np.float32)
@@ -496,7 +496,7 @@ def _sure(room: Room, themes: Themes, ids: Iterable[int]) -> Themes:
     confidence = confidences(room.graph.graph, _labels_of(room, themes), room.background)
     rows = room.rows_of(themes.keys)
     chosen = np.flatnonzero(np.isin(themes.nearest, places) & (rows >= 0))
-    return states.with_confidence(themes, chosen, confidence[rows[chosen]])
+    return theme_edits.with_confidence(themes, chosen, confidence[rows[chosen]])
 
 
 def _parted(room: Room, old: Themes, parting: Parting) -> Themes:
@@ -504,10 +504,10 @@ def _parted(room: Room, old: Themes, parting: Parting) -> Themes:
         raise UsageError(
             "theme-is-one", parting.note or "Its documents are too much alike to part them.", "Choose another cluster."
         )
-    split = states.split(old, parting.theme, old.rows(parting.keys), parting.parts)
+    split = theme_edits.split(old, parting.theme, old.rows(parting.keys), parting.parts)
     numbers = {int(place): int(part) for place, part in _parts_of(split, parting)}
     found = {split.themes[place].id: parting.labels[part] for place, part in numbers.items()}
-    split = states.distinct(states.relabelled(split, found), set(found))
+    split = theme_edits.distinct(theme_edits.relabelled(split, found), set(found))
     return _sure(room, split, found)
 
 

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from sbert_desktop.app import themes as states
+from sbert_desktop.app import theme_bytes
 from sbert_desktop.app.atlas_views import ClustersView
 from sbert_desktop.app.neighbourhood import DocumentGraph, document_graph
 from sbert_desktop.app.themes import KEY, Keys, Themes
@@ -232,8 +232,8 @@ class Desk:
                 return self._themes
             data = session.library.arrangement(NAME)
             if data != self._data:
-                self._data, self._themes = data, states.unpack(data)
-                self._only_here = states.is_newer(data)
+                self._data, self._themes = data, theme_bytes.unpack(data)
+                self._only_here = theme_bytes.is_newer(data)
                 if data and self._themes is None and not self._only_here:
                     session.notice("The kept clusters were damaged and are found anew; their names and pins are gone.")
                 self.undo.clear()
@@ -257,7 +257,7 @@ class Desk:
             if not self._only_here:
                 if self._themes is not old:  # another thread has met what another process kept
                     raise LibraryError(CHANGED, "Another program changed the clusters at the same time.", "Try again.")
-                data = states.pack(themes)
+                data = theme_bytes.pack(themes)
                 try:
                     session.library.arrange(NAME, data, over=self._data)
                 except (LibraryError, ValueError) as error:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sbert_desktop.app import clustering, themes
+from sbert_desktop.app import clustering, theme_bytes
 from sbert_desktop.app.atlas_views import UNSORTED, ClusterRequest, Method, ThemeChange, ThemeDeed
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.theme_desk import NAME, desk_of
@@ -223,10 +223,10 @@ def test_what_is_erased_leaves_the_kept_themes(session, shelf):
     shelf.fill()
     shelf.add(0, text="xylophone xylophone secret", name="own.txt")
     run(session)
-    before = themes.unpack(session.library.arrangement(NAME))
+    before = theme_bytes.unpack(session.library.arrangement(NAME))
     shelf.remove(1)
     view = run(session)
-    after = themes.unpack(session.library.arrangement(NAME))
+    after = theme_bytes.unpack(session.library.arrangement(NAME))
     gone = f"{1:064x}".encode()
     assert gone in before.keys
     assert gone not in after.keys
@@ -237,7 +237,7 @@ def test_what_is_erased_leaves_the_kept_themes(session, shelf):
     empty = run(session)
     assert not empty.themes
     assert empty.note == "There are no documents to sort into clusters."
-    assert len(themes.unpack(session.library.arrangement(NAME))) == 0
+    assert len(theme_bytes.unpack(session.library.arrangement(NAME))) == 0
 
 
 def test_only_some_documents_are_sorted_and_nothing_is_kept(session, shelf):
