@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
-from PySide6.QtCore import QByteArray, QEvent, QEventLoop, QObject, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QEventLoop, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.interface import Commands
 from sbert_desktop.app.views import IndexProgress, LibraryView
@@ -24,6 +24,7 @@ from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.collections.frame import ShelfFrame
 from sbert_desktop.ui.drop import DropOverlay, local_paths
 from sbert_desktop.ui.errands import Errands
+from sbert_desktop.ui.inspector_split import InspectorSplit
 from sbert_desktop.ui.overlay import Sheet
 from sbert_desktop.ui.page import Action, Desk, Inspector, Page, failure_text
 from sbert_desktop.ui.pages import PAGES, PageSpec
@@ -36,7 +37,6 @@ from sbert_desktop.ui.window_actions import own_actions, scale_text
 PRODUCT: Final = "SBERT Desktop"
 RAIL_COLLAPSES: Final = 1180
 INSPECTOR_FOLDS: Final = 1060
-INSPECTOR_WIDTH: Final = 392
 UNDER_A_SHEET: Final = frozenset({"Ctrl++", "Ctrl+=", "Ctrl+-", "Ctrl+0", "Ctrl+Q"})  # what never leads away from it
 CLOSING_MS: Final = 8000  # the program takes 5 s at most (DESIGN section 4), saving what is remembered a little
 
@@ -61,7 +61,6 @@ class MainWindow(QWidget):
         self._digits = {spec.key: f"Ctrl+{number}" if number < 10 else "" for number, spec in enumerate(pages, start=1)}
         self._pages: dict[str, Page] = {}
         self._current = ""
-        self._narrow_open = False
         self._closing = False
         self._ended = False
         self._ready = False
@@ -98,25 +97,13 @@ class MainWindow(QWidget):
         self.stack.addWidget(self._opening)
         self.inspector = Inspector()
         self.inspector.set_open(bool(self._state.get("inspector_open", True)))
-        self.inspector.contentChanged.connect(self._fit_inspector)
-        self.inspector.toggled.connect(self._on_inspector_toggled)
-        self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        name(self.splitter, "main_splitter", "Page and preview")
-        self.splitter.setHandleWidth(1)
-        self.splitter.addWidget(self.stack)
-        self.splitter.addWidget(self.inspector)
-        self.splitter.setCollapsible(0, False)
-        self.splitter.setCollapsible(1, False)
-        self.splitter.setStretchFactor(0, 1)
-        self.splitter.setStretchFactor(1, 0)
-        self.splitter.splitterMoved.connect(self._on_splitter_moved)
-        self.splitter.installEventFilter(self)
-        width = self._state.get("inspector_width", INSPECTOR_WIDTH)
-        self._inspector_width = width if isinstance(width, int) and 300 <= width <= 2000 else INSPECTOR_WIDTH
+        self.splitter = InspectorSplit(self.stack, self.inspector, narrow=self._narrow,
+                                       width=self._state.get("inspector_width"))
         self.status = StatusBar()
+        self.splitter.shared.connect(self._on_room_shared)
         self.status.pauseClicked.connect(self.pause_or_continue)
         self.status.paceChosen.connect(self._on_pace_chosen)
-        self.status.inspectorToggled.connect(self._on_inspector_switch)
+        self.status.inspectorToggled.connect(self.splitter.show_inspector)
         middle = QHBoxLayout()
         middle.setSpacing(0)
         middle.addWidget(self.rail)
@@ -126,7 +113,6 @@ class MainWindow(QWidget):
         whole.setSpacing(0)
         whole.addLayout(middle, 1)
         whole.addWidget(self.status)
-        self.inspector.hide()
         self.toast = Toast(self)
         self.toast.lift = lambda: self._pages[self._current].foot() if self._current in self._pages else 0
         self.drop = DropOverlay(self)
@@ -367,54 +353,20 @@ class MainWindow(QWidget):
     def _narrow(self) -> bool:
         return self.width() < INSPECTOR_FOLDS
 
-    def _inspector_shown(self) -> bool:
-        if not self.inspector.has_content() or self.desk is None:
-            return False
-        return self._narrow_open if self._narrow() else self.inspector.is_open()
-
-    def _fit_inspector(self) -> None:
-        shown = self._inspector_shown()
-        if shown != self.inspector.isVisibleTo(self.splitter):
-            self.inspector.setVisible(shown)
-        if shown:
-            whole = self.splitter.width()
-            dragged = self._inspector_width != INSPECTOR_WIDTH  # then it is as wide on every page
-            wanted = self._inspector_width if dragged else self.inspector.usual_width(INSPECTOR_WIDTH)
-            width = max(self.inspector.least_width(), min(wanted, whole - 360))
-            self.splitter.setSizes([whole - width - 1, width])
-        self.status.set_inspector(available=self.inspector.has_content(), shown=shown)
-
-    def _on_inspector_toggled(self, shown: bool) -> None:
-        if self._narrow():
-            self._narrow_open = shown
-
-    def _on_inspector_switch(self, shown: bool) -> None:
-        if self._narrow():
-            self._narrow_open = shown
-            self._fit_inspector()
-        else:
-            self.inspector.set_open(shown)
+    def _on_room_shared(self, available: bool, shown: bool) -> None:
+        self.status.set_inspector(available=available, shown=shown)
 
     def toggle_inspector(self) -> None:
         """Shows or hides the preview."""
         if self.inspector.has_content():
-            self._on_inspector_switch(not self._inspector_shown())
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Shares the room anew once the splitter has its new size; before that it would be shared by the old one."""
-        if watched is self.splitter and event.type() == QEvent.Type.Resize:
-            self._fit_inspector()
-        return super().eventFilter(watched, event)
-
-    def _on_splitter_moved(self) -> None:
-        self._inspector_width = self.splitter.sizes()[1]
+            self.splitter.show_inspector(not self.splitter.inspector_shown())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.rail.set_forced(event.size().width() < RAIL_COLLAPSES)
         if self._narrow() and event.oldSize().width() >= INSPECTOR_FOLDS:
-            self._narrow_open = False
-        self._fit_inspector()
+            self.splitter.fold()
+        self.splitter.share()
         self.toast.place()
         if self.drop.isVisible():
             self.drop.setGeometry(self.rect())
@@ -514,7 +466,7 @@ class MainWindow(QWidget):
             "page": self._current,
             "rail_collapsed": self.rail.collapsed_by_hand(),
             "inspector_open": self.inspector.is_open(),
-            "inspector_width": self._inspector_width,
+            "inspector_width": self.splitter.inspector_width(),
             "pages": pages,
         }
 
