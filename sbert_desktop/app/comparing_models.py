@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sbert_desktop.app.model_readers import Reader, ScoreReader, open_reader
-from sbert_desktop.app.session import Session
+from sbert_desktop.app.model_readers import Reader, ScoreReader
 from sbert_desktop.app.training_runs import Material
 from sbert_desktop.app.training_views import ComparisonView, GuardView, MeasureView, Plan
 from sbert_desktop.domain import JobContext, Vectors
@@ -102,14 +101,8 @@ def _as_pairs(labels: LabelSet) -> list[tuple[Example, int]]:
     return found
 
 
-def read(session: Session, folder: Path, question: Question, context: JobContext, *, phase: str) -> Read:
+def read(reader: Reader, question: Question, context: JobContext) -> Read:
     """Has a model read all that is asked."""
-    with open_reader(session, folder, phase) as reader:
-        return read_with(reader, question, context)
-
-
-def read_with(reader: Reader, question: Question, context: JobContext) -> Read:
-    """As :func:`read`, with a reader that is open."""
     columns = reader.columns(question.labels, context)
     general = question.general
     if isinstance(reader, ScoreReader):

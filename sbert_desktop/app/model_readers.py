@@ -1,14 +1,15 @@
 """Reads texts with a model that is not the one in force: the base of a training, the tuned one, a cross-encoder.
 
-A reader is opened for a while, in a child that steps aside for the person, and closed again. Vectors and scores come
-as float32, so that base and tuned are compared without the small differences of faster arithmetic.
+A reader is opened for a while, in a child that steps aside for the person, and closed again. Models that are read one
+after the other share the child: it starts once, and one of them is in memory at a time. Vectors and scores come as
+float32, so that base and tuned are compared without the small differences of faster arithmetic.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -17,11 +18,14 @@ from numpy.typing import NDArray
 
 from sbert_desktop.app.session import Session
 from sbert_desktop.domain import Child, CrossEncoder, Encoder, JobContext, Vectors
+from sbert_desktop.errors import JobError
 from sbert_desktop.training.comparing import as_columns
 from sbert_desktop.training.labels import LabelKind, LabelSet
 
 _STEP = 128
 """Texts between two moves of the progress line."""
+_SHARED = "torch"
+_DEAD = frozenset(("child-died", "child-timeout"))
 
 
 class Reader(Protocol):
@@ -143,35 +147,98 @@ class ScoreReader:
         raise NotImplementedError
 
 
+class Readers:
+    """Opens models for reading, one after the other, in one child that starts with the first; a context manager.
+
+    Args:
+        session: Knows the settings, and starts the child.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._child: Child | None = None
+
+    def __enter__(self) -> Readers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    @contextlib.contextmanager
+    def open(self, folder: Path, phase: str) -> Iterator[EncoderReader | ScoreReader]:
+        """Opens the model of a folder, encoder or cross-encoder; the one before it must be closed.
+
+        Raises:
+            EncoderError: It cannot be opened.
+        """
+        from sbert_desktop.encoder import open_cross_encoder, open_encoder
+        from sbert_desktop.encoder.models import CROSS_ENCODER, describe
+        from sbert_desktop.encoder.opening import may_have_gpu
+
+        facts = describe(folder)
+        chosen = self._session.settings.text("advanced.encoder")
+        gpu = chosen not in {"torch-cpu", "openvino"} and may_have_gpu()
+        if facts.kind == CROSS_ENCODER:
+            cross = open_cross_encoder(folder, launch=self._lend, device="auto" if gpu else "cpu",
+                                       precision="float32", backend="torch")  # fmt: skip
+            try:
+                yield ScoreReader(cross, phase, raw=facts.activation == "identity")
+            finally:
+                cross.close()
+            return
+        encoder = open_encoder(folder, backend="auto" if gpu else "torch-cpu", precision="float32", launch=self._lend,
+                               interactive=False, notify=self._session.notice)  # fmt: skip
+        try:
+            yield EncoderReader(encoder, phase,
+                                one_prompt=facts.prompts.get("query", "") == facts.prompts.get("document", ""))
+        finally:
+            encoder.close()
+
+    def _lend(self, kind: str, *, env: Mapping[str, str] | None = None, nice: int = 0) -> Child:
+        """Gives the child, or a new one where another kind or another surrounding is asked for."""
+        if kind != _SHARED or env:
+            return self._launch(kind, env, nice)
+        if self._child is None:
+            self._child = self._launch(kind, env, nice)
+        return _Lent(self._child, self._end)
+
+    def _launch(self, kind: str, env: Mapping[str, str] | None, nice: int) -> Child:
+        return self._session.launch(kind, env=env, nice=10 if self._session.interactive else nice)
+
+    def _end(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+
+class _Lent:
+    """A child that goes on when it is closed; one that failed is ended, so that the next one is new."""
+
+    def __init__(self, child: Child, end: Callable[[], None]) -> None:
+        self._child = child
+        self._end = end
+
+    def request(
+        self, header: Mapping[str, object], payload: bytes = b"", *, timeout: float | None = None
+    ) -> tuple[dict[str, object], bytes]:
+        """Sends one request."""
+        try:
+            return self._child.request(header, payload, timeout=timeout)
+        except JobError as error:
+            if error.code in _DEAD:
+                self._end()
+            raise
+
+    def close(self) -> None:
+        """Leaves the child to whoever asks next."""
+
+
 @contextlib.contextmanager
 def open_reader(session: Session, folder: Path, phase: str) -> Iterator[EncoderReader | ScoreReader]:
-    """Opens the model of a folder for reading; encoder or cross-encoder.
+    """Opens the model of a folder for reading, in a child of its own; encoder or cross-encoder.
 
     Raises:
         EncoderError: It cannot be opened.
     """
-    from sbert_desktop.encoder import open_cross_encoder, open_encoder
-    from sbert_desktop.encoder.models import CROSS_ENCODER, describe
-    from sbert_desktop.encoder.opening import may_have_gpu
-
-    def launch(kind: str, *, env: Mapping[str, str] | None = None, nice: int = 0) -> Child:
-        return session.launch(kind, env=env, nice=10 if session.interactive else nice)
-
-    facts = describe(folder)
-    chosen = session.settings.text("advanced.encoder")
-    gpu = chosen not in {"torch-cpu", "openvino"} and may_have_gpu()
-    if facts.kind == CROSS_ENCODER:
-        cross = open_cross_encoder(folder, launch=launch, device="auto" if gpu else "cpu", precision="float32",
-                                   backend="torch")  # fmt: skip
-        try:
-            yield ScoreReader(cross, phase, raw=facts.activation == "identity")
-        finally:
-            cross.close()
-        return
-    encoder = open_encoder(folder, backend="auto" if gpu else "torch-cpu", precision="float32", launch=launch,
-                           interactive=False, notify=session.notice)  # fmt: skip
-    try:
-        yield EncoderReader(encoder, phase,
-                            one_prompt=facts.prompts.get("query", "") == facts.prompts.get("document", ""))  # fmt: skip
-    finally:
-        encoder.close()
+    with Readers(session) as readers, readers.open(folder, phase) as reader:
+        yield reader

@@ -7,6 +7,7 @@ the person keeps or adopts it; it may be adopted only when it is clearly better 
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -365,7 +366,7 @@ def _compare(
     """Compares base and tuned, and looks at what would change."""
     from sbert_desktop.app import comparing_models as comparing
     from sbert_desktop.app.changes_ahead import changes_ahead
-    from sbert_desktop.app.model_readers import EncoderReader, open_reader
+    from sbert_desktop.app.model_readers import EncoderReader, Readers
 
     curve = tuple(CurvePoint(one.step, one.loss, one.held_out) for one in trained.curve)
 
@@ -378,9 +379,12 @@ def _compare(
     tell(COMPARING)
     began = time.monotonic()
     question = comparing.question_of(material, scores=plan.kind == CROSS_ENCODER)
-    before = comparing.read(session, base, question, context, phase="Reading with the model before")
-    with open_reader(session, model, "Reading with the new model") as reader:
-        after = comparing.read_with(reader, question, context)
+    with contextlib.ExitStack() as opened:
+        readers = opened.enter_context(Readers(session))
+        with readers.open(base, "Reading with the model before") as reader:
+            before = comparing.read(reader, question, context)
+        reader = opened.enter_context(readers.open(model, "Reading with the new model"))
+        after = comparing.read(reader, question, context)
         compared = comparing.compare_models(question, before, after, seed=plan.seed)
         notes = (*material.notes, *trained.notices)
         view = comparing.view_of(compared, plan, material, run=folder.name, name=model.name,

@@ -184,6 +184,7 @@ def make_handler() -> Handler:
         nonlocal model
         match header.get("do"):
             case "load":
+                model = None  # first, so that never two of them are in memory
                 model = _load(header)
                 return _state(model), b""
             case "encode":
