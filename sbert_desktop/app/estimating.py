@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sbert_desktop.app.indexing import checked_folder
+from sbert_desktop.app.index_scope import checked_folder
 from sbert_desktop.app.rules import Rules
 from sbert_desktop.app.scanning import scan
 from sbert_desktop.app.session import Session, cores

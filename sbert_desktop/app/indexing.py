@@ -8,19 +8,18 @@ looked after between two steps, so that they are found within seconds also while
 
 from __future__ import annotations
 
-import math
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sbert_desktop.app.asking import find_programs
 from sbert_desktop.app.chance import prepare_chance
-from sbert_desktop.app.checking import Findings, Looking, check_place, look, skip_interrupted
+from sbert_desktop.app.checking import Findings, Looking, check_place, skip_interrupted
 from sbert_desktop.app.embedding import Embedding
 from sbert_desktop.app.feeding import END, NOTHING, Feeder, Item, read_through_pool
+from sbert_desktop.app.index_scope import Scope, checked_folder, folder_record
 from sbert_desktop.app.preparing import Preparing, begin_preparing, say_it_stays
 from sbert_desktop.app.recognising import names_of, on_disk, recognise_files, scanned_files, why_not
 from sbert_desktop.app.reporting import Reporter
@@ -32,12 +31,11 @@ from sbert_desktop.domain import (
     FolderRules,
     JobContext,
     SourceFile,
-    display_path,
 )
-from sbert_desktop.errors import Cancelled, EncoderError, UsageError
+from sbert_desktop.errors import Cancelled, EncoderError
 
 if TYPE_CHECKING:
-    from sbert_desktop.library import FolderRecord, Writer
+    from sbert_desktop.library import Writer
 
 _STEP_ASIDE = 0.05
 _SETTLE_SECONDS = 2.0
@@ -131,43 +129,6 @@ def run_index(
     return report
 
 
-def checked_folder(path: Path) -> Path:
-    """Gives the real absolute folder.
-
-    Raises:
-        UsageError: It is missing, is a file, or cannot be read.
-    """
-    real = Path(os.path.realpath(path.expanduser()))
-    if not real.exists():
-        raise UsageError("folder-missing", f"There is no folder {display_path(path)}.", "Check the name.")
-    if not real.is_dir():
-        raise UsageError("not-a-folder", f"{display_path(path)} is a file, not a folder.", "Add the folder it lies in.")
-    if not os.access(real, os.R_OK | os.X_OK):
-        raise UsageError(
-            "folder-unreadable",
-            f"{display_path(path)} cannot be read: permission denied.",
-            "Ask its owner, or choose another folder.",
-        )
-    return real
-
-
-def folder_record(session: Session, path: Path) -> FolderRecord:
-    """Gives a folder of the library.
-
-    Raises:
-        UsageError: ``folder-unknown``.
-    """
-    wanted = {os.fsencode(os.path.abspath(path.expanduser())), os.fsencode(os.path.realpath(path.expanduser()))}
-    records = session.library.folders()
-    for record in records:
-        if os.fsencode(record.path) in wanted:
-            return record
-    known = ", ".join(display_path(record.path) for record in records) or "none"
-    raise UsageError(
-        "folder-unknown", f"{display_path(path)} is not a folder of this library.", f"Its folders: {known}."
-    )
-
-
 class _Run:
     """One indexing run; lives on the writer lane."""
 
@@ -186,6 +147,7 @@ class _Run:
         self._library = session.library
         self._report = Reporter(session, context)
         self._tally = self._report.tally
+        self._scope = Scope(session, writer, context, self._tally)
         self._embedding = Embedding(session, writer, context, self._report)
         self._storing = Storing(self._library, writer, self._report, self._embedding.split)
         self._embedding.commit = self._storing.commit_if_due
@@ -200,7 +162,7 @@ class _Run:
         """Runs all steps; commits on every way out."""
         try:
             self._before(writer, folders)
-            work = self._find_work(writer, folders)
+            work = self._find_work(folders)
             unread = any(found.changes.added or found.changes.changed or found.outdated for found in work)
             if unread or self._request.recognises or self._library.pending_count("")[1] or self._embedding.behind():
                 self._embedding.prepare(unread=unread or self._request.recognises)
@@ -309,56 +271,13 @@ class _Run:
     def _retry(self) -> frozenset[bytes]:
         return names_of(self._request.retry)
 
-    def _records(self, folders: Sequence[Path]) -> list[FolderRecord]:
-        if self._request.folder is not None:
-            return [folder_record(self._session, self._request.folder)]
-        wanted = {os.fsencode(path) for path in folders}
-        return [record for record in self._active() if not wanted or os.fsencode(record.path) in wanted]
-
-    def _active(self) -> list[FolderRecord]:
-        return [record for record in self._library.folders() if record.state == "active"]
-
-    def _find_work(self, writer: Writer, folders: Sequence[Path]) -> list[Findings]:
+    def _find_work(self, folders: Sequence[Path]) -> list[Findings]:
         request = self._request
-        records = self._records(folders)
+        records = self._scope.folders(request.folder, folders)
         if request.partial:
-            return self._find_below(writer, records, (*request.only, *request.retry), self._retry())
-        how = Looking(request.confirm_removals, self._limits_raised(), programs=self._programs_came(records))
-        return [look(self._session, writer, record, self._context, self._tally, how) for record in records]
-
-    def _find_below(
-        self, writer: Writer, records: Sequence[FolderRecord], paths: Iterable[Path], retry: frozenset[bytes]
-    ) -> list[Findings]:
-        """Looks at some paths only; a folder without any of them is not touched."""
-        how = Looking(self._request.confirm_removals, retry)
-        wanted = [Path(os.path.abspath(path)) for path in dict.fromkeys(paths)]
-        work = []
-        for record in records:
-            below = [path for path in wanted if path.is_relative_to(record.path)]
-            if below:
-                found = look(self._session, writer, record, self._context, self._tally, how, below)
-                found.outdated.clear()
-                work.append(found)
-        return work
-
-    def _programs_came(self, records: Sequence[FolderRecord]) -> bool:
-        """Says whether files wait for LibreOffice, and it is here; asked only when some do."""
-        waiting = any(record.code == "needs-program" and not record.ignored for record in self._library.problems())
-        return bool(waiting and records and find_programs(self._session).libreoffice)
-
-    def _limits_raised(self) -> frozenset[bytes]:
-        """Gives the files that took longer, or more memory, than a limit that is higher now."""
-        from sbert_desktop.extraction import limit_told
-
-        settings = self._session.settings
-        limits = {"timed-out": settings.number("reading.time_limit"),
-                  "too-much-memory": settings.number("reading.memory_limit")}  # fmt: skip
-        stopped = self._library.problems(codes=tuple(limits))
-        return frozenset(
-            os.fsencode(record.path)
-            for record in stopped
-            if not record.ignored and (limit_told(record.message) or math.inf) < limits[record.code]
-        )
+            how = Looking(request.confirm_removals, self._retry())
+            return self._scope.below(records, (*request.only, *request.retry), how)
+        return self._scope.whole(records, confirm_removals=request.confirm_removals)
 
     # ------------------------------------------------------------- files
 
@@ -463,7 +382,8 @@ class _Run:
             if not self._embedding.prepared:
                 self._embedding.prepare(unread=True)
             retry = names_of(tuple(look.retry))
-            found = self._find_below(writer, self._active(), paths.difference(under_way), retry)
+            how = Looking(self._request.confirm_removals, retry)
+            found = self._scope.below(self._scope.folders(), paths.difference(under_way), how)
             self._apply(writer, found, afresh=retry)
         finally:
             self._busy_live = False

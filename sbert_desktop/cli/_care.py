@@ -287,7 +287,7 @@ def locate(options: argparse.Namespace) -> None:
 
 
 def _folder(opened: Session, folder: Path):  # type: ignore[no-untyped-def]
-    from sbert_desktop.app.indexing import folder_record
+    from sbert_desktop.app.index_scope import folder_record
 
     return folder_record(opened, folder)
 

@@ -28,7 +28,8 @@ _RERANKED = 50
 
 def index(options: argparse.Namespace) -> None:
     """Adds folders or brings all up to date."""
-    from sbert_desktop.app.indexing import IndexRequest, checked_folder, run_index
+    from sbert_desktop.app.index_scope import checked_folder
+    from sbert_desktop.app.indexing import IndexRequest, run_index
 
     folders = tuple(checked_folder(path) for path in options.paths)
     request = IndexRequest(folders, words_only=options.words_only, confirm_removals=options.confirm_removals)
