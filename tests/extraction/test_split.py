@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sbert_desktop.domain import Block, BlockKind, ExtractedText, Passage, SplitRules
 from sbert_desktop.extraction import _split, extract, split
 from sbert_desktop.extraction._builder import TextBuilder
+from tests.effort import least_cpu
 from tests.extraction.conftest import SHARED, WordTokenizer
 
 
@@ -199,20 +201,15 @@ class RealTokenizer(WordTokenizer):
 
 
 @pytest.mark.model
-def test_a_book_is_split_soundly_with_the_real_tokenizer_in_half_a_second() -> None:
-    import time
-
+def test_a_book_is_split_soundly_with_the_real_tokenizer_and_soon() -> None:
     path = SHARED / "large" / "books" / "alice-in-wonderland.txt"
     if not path.is_file():
         pytest.skip("the shared data are not here")
     text, tokenizer = extract(path), RealTokenizer()
     rules = SplitRules(overlap_tokens=30, context="title+heading")
-    split(text, rules, tokenizer)
-    begin = time.process_time()
-    passages = split(text, rules, tokenizer)
-    spent = time.process_time() - begin
-    assert spent < 0.5 * len(text.text) / 142_000
-    assert_sound(text, rules, passages, tokenizer)
+    enough = 2.0 * len(text.text) / 142_000  # seconds of CPU in all threads, some 0.2
+    assert least_cpu(lambda: split(text, rules, tokenizer), enough=enough, clock=time.process_time) < enough
+    assert_sound(text, rules, split(text, rules, tokenizer), tokenizer)
 
 
 def test_heading_is_not_left_alone_by_a_sentence_that_fills_a_passage():

@@ -11,6 +11,7 @@ import pytest
 
 from sbert_desktop.domain import Filters, SourceFile
 from sbert_desktop.library import KeptPassage, Library, _filtering
+from tests.effort import least_cpu
 
 from .makers import document, embed_all, file_at, put_text, start
 
@@ -172,13 +173,8 @@ def test_words_newest_and_phrases_keep_to_certain_documents(library: Library) ->
 
 def test_a_hundred_thousand_documents_by_id_take_milliseconds() -> None:
     chosen = tuple(np.random.default_rng(0).permutation(100_000).tolist())
-    times = []
-    for _ in range(5):
-        before = time.process_time()
-        mask = _filtering._among(chosen, 100_001)
-        times.append(time.process_time() - before)
-    assert mask.sum() == 100_000
-    assert min(times) < 0.03, "measured: 4 ms"
+    assert _filtering._among(chosen, 100_001).sum() == 100_000
+    assert least_cpu(lambda: _filtering._among(chosen, 100_001), enough=0.04) < 0.04, "measured: 4 ms"
 
 
 def test_details_follow_moves_changes_and_removals(filled: Library) -> None:

@@ -20,6 +20,7 @@ import pytest
 
 from sbert_desktop.library import Library, _layouts, open_library
 from sbert_desktop.library._layouts import FOLDER, Layouts
+from tests.effort import least_cpu
 
 from .makers import put_text, start
 
@@ -254,10 +255,5 @@ def test_a_million_points_come_back_in_a_moment(tmp_path: Path) -> None:
     }
     layouts = Layouts(tmp_path)
     assert layouts.put("map", META, points)
-    times = []
-    for _ in range(3):
-        before = time.process_time()
-        found = layouts.get("map")
-        times.append(time.process_time() - before)
-        assert found is not None
-    assert min(times) < 0.3
+    assert layouts.get("map") is not None
+    assert least_cpu(lambda: layouts.get("map"), enough=0.3) < 0.3

@@ -220,17 +220,17 @@ def test_a_large_mailbox_is_linear_and_its_growth_cheap(library: Library) -> Non
     (folder,) = start(library, Path("/docs"))
 
     def seconds(members: int, first: int, version: int, **end: object) -> float:
-        began = time.process_time()
+        began = time.thread_time()
         with library.writer() as writer:
             read_box(writer, folder, ((f"{n} x.eml", "the same text") for n in range(first, first + members)), version,
                      cursor="x", **end)  # fmt: skip
-        return time.process_time() - began
+        return time.thread_time() - began
 
     small = seconds(500, 0, 1)
     large = seconds(4_000, 500, 2, grown=True)
-    assert large < 8 * small * 3, "eight times the messages"
-    assert seconds(10, 4_500, 3, grown=True) < large / 8
-    assert len(members_of(library)) == 4_510
+    assert large < 8 * small * 6, "eight times the messages; a square would be sixty-four"
+    assert min(seconds(10, 4_500 + 10 * n, 3 + n, grown=True) for n in range(3)) < large / 8
+    assert len(members_of(library)) == 4_530
 
 
 def test_any_name_of_a_member_can_be_kept(library: Library) -> None:
