@@ -6,15 +6,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sbert_desktop.app import label_records
+from sbert_desktop.app import training_pace as pace
 from sbert_desktop.app.label_records import Named
+from sbert_desktop.app.training_runs import run_folders
 from sbert_desktop.app.training_views import CheckView, FindingView, Plan
-from sbert_desktop.errors import EncoderError, TrainingError, UsageError
+from sbert_desktop.errors import TrainingError, UsageError
 from sbert_desktop.training import checks, splitting
 from sbert_desktop.training.checks import Finding, Severity
 from sbert_desktop.training.enough import effective, half_width
@@ -36,15 +37,6 @@ _CROSS_SENTENCE = (
 _WATCHED_FROM, _WATCHED = 200, 0.15
 """Labels to learn from, from which a share of them is watched while training. With fewer, the part is too small to
 choose by; the held-out part is then only looked at, and the last state is kept."""
-_PER_MINUTE = 300_000.0
-"""Characters learned from per minute by a model of :data:`_WEIGHTS` on two cores. Measured with all-MiniLM-L6-v2: 613
-tokens per second and core. A rough figure, until the run itself knows better."""
-_WEIGHTS = 10_600_000
-"""Weights of the layers of all-MiniLM-L6-v2: six of 12 x 384 squared."""
-_MOST_READ, _AT_LEAST = 1_150, 60
-"""Characters read of a text (256 tokens), and what a short one costs for all that comes with it."""
-
-
 _OPENED = frozenset(("contradictions", "chain-contradictions", "same-text-apart"))
 """Findings of which the person opens the labels, one by one."""
 _LINES = 6
@@ -335,12 +327,13 @@ def _tell(context: JobContext | None, phase: str) -> None:
 def view_of(gathered: Gathered, session: Session | None = None) -> CheckView:
     """Puts what was gathered into words."""
     goal = gathered.objective
+    low, high = _minutes(gathered, session)
     sentence = _CROSS_SENTENCE if gathered.plan.kind == CROSS_ENCODER else goal.sentence if goal is not None else ""
     return CheckView(
         gathered.plan, len(gathered.train), len(gathered.held_out),
         tuple(_finding_view(one, gathered) for one in gathered.findings),
         "" if goal is None else goal.key, sentence, _interval(gathered), gathered.may_train,
-        _minutes(gathered, session),
+        low, high,
     )  # fmt: skip
 
 
@@ -385,25 +378,17 @@ def _interval(gathered: Gathered) -> str:
     return f"Measured on {count:,} {unit}, give or take {width:.2f}."
 
 
-def _minutes(gathered: Gathered, session: Session | None) -> float:
-    """Gives about how long the training takes on a plain CPU, in minutes; 0 where there is nothing to train on."""
-    if gathered.hyper is None or not len(gathered.train):
-        return 0.0
-    characters = _characters(gathered.train) * gathered.hyper.epochs + sum(map(_characters, gathered.before))
-    return round(characters / _PER_MINUTE * max(1.0, _weights(session, gathered.plan) / _WEIGHTS), 1)
-
-
-def _characters(labels: LabelSet) -> int:
-    return sum(_AT_LEAST + min(len(text), _MOST_READ) for example in labels.examples for text in example.texts)
-
-
-def _weights(session: Session | None, plan: Plan) -> float:
-    """Gives about how many weights the layers of the plan's base have, 0 where that cannot be read."""
-    from sbert_desktop.encoder.store import find_model
-
-    try:
-        folder = session.models.folder() if session is not None and not plan.base else None
-        figures = json.loads(((folder or find_model(plan.base)) / "config.json").read_text("utf-8"))
-        return 12.0 * float(figures["hidden_size"]) ** 2 * float(figures["num_hidden_layers"])
-    except (EncoderError, OSError, ValueError, KeyError, TypeError):
-        return 0.0
+def _minutes(gathered: Gathered, session: Session | None) -> tuple[float, float]:
+    """Gives about how long the training takes, at least and at most, in minutes; 0 with nothing to train on."""
+    plan, hyper = gathered.plan, gathered.hyper
+    if hyper is None or not len(gathered.train):
+        return 0.0, 0.0
+    base = pace.base_of(session, plan.base, plan.kind)
+    work = pace.work_of(gathered.train, hyper.epochs, base)
+    if plan.hard_negatives and gathered.train.kind is LabelKind.POSITIVES:
+        work *= 1.5 * plan.hard_negatives  # each pair becomes so many triplets
+    work += sum(pace.work_of(one, defaults(one.kind, len(one)).epochs, base) for one in gathered.before if len(one))
+    folders = [] if session is None else run_folders(session)
+    cpu = session is not None and session.settings.text("advanced.encoder") == "torch-cpu"
+    low, high = pace.minutes_for(work, plan.kind, pace.read_paces(folders), cpu=cpu)
+    return max(0.1, round(low, 1)), max(0.1, round(high, 1))

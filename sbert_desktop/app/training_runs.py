@@ -10,6 +10,7 @@
         model/NAME/      the tuned model as a folder that any program loads
         result.json      the comparison
         state.json       what became of it: trained, kept, adopted; and the model's name in the store
+        pace.json        what it did in which time (app/training_pace)
 
 Files are written as a whole or not at all. Nothing here is needed to search; ``doctor`` and the rest pass it over.
 """
@@ -119,7 +120,7 @@ def find_run(session: Session, run: str) -> Path:
     Raises:
         TrainingError: ``training-unknown``, naming those there are.
     """
-    folders = _run_folders(session)
+    folders = run_folders(session)
     found = next((folder for folder in folders if folder.name == run), None)
     if found is not None:
         return found
@@ -132,11 +133,12 @@ def find_run(session: Session, run: str) -> Path:
 
 def list_runs(session: Session) -> tuple[RunView, ...]:
     """Lists all trainings, the newest first; what cannot be read is left out."""
-    found = [view for view in map(read_run, _run_folders(session)) if view is not None]
+    found = [view for view in map(read_run, run_folders(session)) if view is not None]
     return tuple(sorted(found, key=lambda view: view.made, reverse=True))
 
 
-def _run_folders(session: Session) -> list[Path]:
+def run_folders(session: Session) -> list[Path]:
+    """Gives the folders of all trainings of a library."""
     place = runs_folder(session)
     if not place.is_dir():
         return []

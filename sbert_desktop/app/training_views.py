@@ -154,7 +154,7 @@ class CheckView:
     """What a plan would train on, and what speaks against it.
 
     ``objective``: the one chosen, ``objective_sentence`` says what it does. ``interval``: the width of the 95 %
-    interval that the held-out part allows, in words. ``minutes``: about how long, 0 unknown.
+    interval that the held-out part allows, in words. ``minutes`` to ``most_minutes``: about how long, 0 unknown.
     """
 
     plan: Plan
@@ -166,6 +166,7 @@ class CheckView:
     interval: str
     may_train: bool
     minutes: float = 0.0
+    most_minutes: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

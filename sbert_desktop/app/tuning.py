@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sbert_desktop.app import training_pace
 from sbert_desktop.app import training_runs as runs
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.training_runs import Material
@@ -257,7 +258,10 @@ def _go_on(session: Session, folder: Path, context: JobContext) -> ComparisonVie
                 shutil.rmtree(work, ignore_errors=True)
                 hyper = material.hyper if last else _stage_hyper(labels, material.hyper)
                 running.begin(work, _recipe(session, plan, material, base, labels, hyper, last=last))
-            trained = _train(session, folder.name, work, plan, material, context, stage=(number, len(stages)))
+            try:
+                trained = _train(session, folder.name, work, plan, material, context, stage=(number, len(stages)))
+            finally:
+                _keep_pace(folder, work)
             if not last:
                 base = _assembled(folder / "base" / f"{_name_of(first)}-{number}", partial(assemble, work))
         assert trained is not None
@@ -333,6 +337,17 @@ def _train(
 
     held_out = _held_out(material.watched, plan, running.recipe_of(work)) if number == of else None
     return Training(work, launch, held_out=held_out, report=report, nice=10 if session.interactive else 0).run(context)
+
+
+def _keep_pace(folder: Path, work: Path) -> None:
+    """Keeps how fast a stage went, also of one that was broken off: the next training is told of by it."""
+    stands = running.result_of(work) or running.resumable(work)
+    with contextlib.suppress(TrainingError):
+        recipe = running.recipe_of(work)
+        if stands is not None:
+            amount = training_pace.work_of(recipe.labels, recipe.hyper.epochs, recipe.base)
+            training_pace.keep_pace(folder, amount, steps=stands.step, of=stands.of, seconds=stands.seconds,
+                                    device=stands.device, kind=recipe.kind)  # fmt: skip
 
 
 def _held_out(watched: LabelSet, plan: Plan, recipe: Recipe) -> HeldOut | None:

@@ -140,7 +140,10 @@ class Trained:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A training that was begun: how far its newest checkpoint is. ``finished``: its result lies there."""
+    """A training that was begun: how far its newest checkpoint is. ``finished``: its result lies there.
+
+    ``seconds``: trained up to the checkpoint, on ``device``.
+    """
 
     folder: Path
     made: float
@@ -152,6 +155,8 @@ class Unfinished:
     label_kind: str
     labels: int
     finished: bool
+    seconds: float = 0.0
+    device: str = ""
 
 
 def begin(folder: Path, recipe: Recipe) -> None:
@@ -193,9 +198,17 @@ def resumable(folder: Path) -> Unfinished | None:
             int(cast(int, state["of"])) if state else 0, Path(str(run["base"])), str(run["base_name"]),
             str(run["kind"]), str(run["label_kind"]), int(cast(int, run["labels"])),
             (folder / _work.TRAINED).is_file() and (folder / _work.FINAL).is_dir(),
+            *_spent(state),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _spent(state: Mapping[str, object] | None) -> tuple[float, str]:
+    """Gives the seconds that were trained up to a checkpoint, and where; 0 where it does not say."""
+    note = state.get("note") if state is not None else None
+    seconds = note.get("seconds") if isinstance(note, dict) else None
+    return (float(seconds), str(state["device"])) if state and isinstance(seconds, int | float) else (0.0, "")
 
 
 def result_of(folder: Path) -> Trained | None:

@@ -19,6 +19,7 @@ from sbert_desktop.app.collecting import save_search
 from sbert_desktop.app.facade import App
 from sbert_desktop.app.indexing import IndexRequest, run_index
 from sbert_desktop.app.session import Session
+from sbert_desktop.app.training_pace import read_paces
 from sbert_desktop.app.training_views import ComparisonView, Plan, SpaceView, Task, TrainingView
 from sbert_desktop.domain import Outcome, Partial, Query
 from sbert_desktop.errors import Cancelled, EncoderError, JobError, TrainingError, UsageError
@@ -207,7 +208,7 @@ def test_a_kept_model_is_among_the_models_and_gives_the_vectors_it_was_compared_
     assert "ap on 80 labels kept aside" in card
     assert case.sentence(0, "boat") not in card
     assert sorted(path.name for path in training_runs.find_run(session, view.run).iterdir()) == [
-        "lock", "plan.json", "result.json", "state.json"]  # fmt: skip
+        "lock", "pace.json", "plan.json", "result.json", "state.json"]  # fmt: skip
     again = tuning.keep_training(session, view.run, NullContext())
     assert [one.model for one in again if one.run == view.run] == ["home-1"]
     assert not (home / "data" / "models" / "home-2").exists()
@@ -259,9 +260,13 @@ def test_a_cancelled_run_is_resumed_to_the_very_model_it_would_have_been(
     (run,) = tuning.trainings(session)
     assert (run.state, run.comparison) == ("interrupted", None)
     assert 9 <= run.step < run.of
+    (pace,) = read_paces(training_runs.run_folders(session))  # what was broken off tells of its speed, too
+    assert pace.seconds > 0
     context = Context()
     view = tuning.resume_training(session, run.run, context)
     assert next(one.step for one in context.views if one.phase == "Training") > 9
+    (whole,) = read_paces(training_runs.run_folders(session))
+    assert whole.work / pace.work == pytest.approx(run.of / run.step)
     expected = trained[1]
     assert (view.measures, view.guards) == (expected.measures, expected.guards)
 

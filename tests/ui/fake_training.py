@@ -331,7 +331,7 @@ class FakeTraining:
         interval = f"With {held_out} pairs kept aside, a difference smaller than about 16 in 100 can't be told from " \
             "chance." if held_out else ""
         return self._job("check-labels", CheckView(plan, count - held_out, held_out, tuple(findings), objective,
-                                                   sentence, interval, count >= 20, 3.0))
+                                                   sentence, interval, count >= 20, 3.0, 9.0))
 
     def _run(self, plan: Plan, state: str, step: int) -> RunView:
         done = state != "interrupted"

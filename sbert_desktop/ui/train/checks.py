@@ -22,7 +22,7 @@ from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.checks_options import PlanOptions
 from sbert_desktop.ui.train.words import OBJECTIVES, TASKS, brief
 from sbert_desktop.ui.widgets import Button, CheckBox, Label, Line, Notice, Panel, SkeletonList, Tag, announce, name
-from sbert_desktop.ui.words import count, counted, duration
+from sbert_desktop.ui.words import between, count, counted
 
 LATER_MS: Final = 250  # a choice may be followed by another
 SIDE: Final = 304
@@ -417,7 +417,8 @@ class CheckingStep(QWidget):
         elif not view.may_train:
             self.reason.setText(brief(stops.sentence) if stops is not None else "There is nothing to learn from.")
         elif view.minutes:
-            self.reason.setText(f"Takes about {duration(60 * view.minutes)}. The window may be closed meanwhile.")
+            takes = between(60 * view.minutes, 60 * max(view.minutes, view.most_minutes))
+            self.reason.setText(f"Takes {takes}. The window may be closed meanwhile.")
         else:
             self.reason.setText("The window may be closed meanwhile.")
         theme.set_tone(self.reason, "muted" if view.may_train and not read_only else "danger")

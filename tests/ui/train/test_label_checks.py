@@ -14,7 +14,7 @@ from sbert_desktop.domain import Failure
 from sbert_desktop.ui.train.history_sheet import HistorySheet
 from sbert_desktop.ui.train.words import brief
 from tests.ui.conftest import fake
-from tests.ui.train.test_labelling_page import calls, few_pages, opened  # noqa: F401  few_pages acts by itself
+from tests.ui.train.test_labelling_page import calls, opened
 
 WINDOW_PAGES = ("search", "train", "library")
 
@@ -42,6 +42,7 @@ def test_enough_judgements_lead_to_the_checks_and_on_to_training(make_window, qt
     assert step.title.text() == "90 pairs to learn from, 30 kept aside"
     assert step.sentence.text().startswith("Draws together")
     assert "30 pairs kept aside" in step.interval.text()
+    assert step.reason.text() == "Takes 3 to 9 min. The window may be closed meanwhile."
     assert step.train_button.hasFocus()
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert page.step() in ("train", "compare")
