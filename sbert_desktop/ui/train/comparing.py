@@ -197,7 +197,6 @@ class ComparingStep(QWidget):
             return  # the trainings were listed again: what the person opened stays open
         self._view, self._refusal, self._busy, self._undone = comparison, "", False, False
         said = judge(comparison)
-        self.tag.set_text(said.tag, said.tone, said.icon)
         self.about.setText(about(comparison))
         self.headline.setText(said.headline)
         self.below.setText(said.below.replace(" %", f"{NO_BREAK}%"))
@@ -292,6 +291,13 @@ class ComparingStep(QWidget):
             state = "kept"
         reason = self._refusal or refusal_words(view)
         stays = self.deeds.preparing(view.run, view)
+        said = judge(view)
+        tag = (said.tag, said.tone, said.icon)
+        if state == "adopted":
+            tag = ("Being prepared", "accent", "refresh") if stays else ("In use", "good", "check")
+        self.tag.set_text(*tag)
+        self.checks.adoption.setVisible(state != "adopted")  # it has happened
+        self.bars.set_replaced(state == "adopted" and not stays)
         back = self.deeds.way_back(view.run, view) if state == "adopted" and view.kind != "cross-encoder" else None
         if state == "adopted":
             since = self.deeds.decided(view.run)

@@ -41,6 +41,7 @@ class ComparisonBars(QWidget):
         super().__init__(parent)
         name(self, "train_compare_bars", "Comparison")
         self._view: ComparisonView | None = None
+        self._replaced = False
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -53,6 +54,15 @@ class ComparisonBars(QWidget):
         self.setAccessibleDescription(f"Measured as {metric_words(view.metric)}")
         self.updateGeometry()
         self.update()
+
+    def _base_tail(self) -> str:
+        return " (before)" if self._replaced else " (now)"
+
+    def set_replaced(self, replaced: bool) -> None:
+        """Says whether the model that it was tuned from was in use before, and is not now."""
+        if replaced != self._replaced:
+            self._replaced = replaced
+            self.update()
 
     # ---- measures
 
@@ -68,7 +78,9 @@ class ComparisonBars(QWidget):
     def _columns(self, width: int) -> tuple[int, int, bool]:
         """Gives the widths of label and bar, and whether the words stand above the bars."""
         body, scale = theme.metrics("body"), max(100, theme.text_scale)
-        words = [f"{self._view.base_name} (now)", f"{self._view.name} (tuned)"] if self._view is not None else []
+        words: list[str] = []
+        if self._view is not None:
+            words = [f"{self._view.base_name}{self._base_tail()}", f"{self._view.name} (tuned)"]
         needed = max(body.horizontalAdvance(text) for text in (*words, "Difference")) + 12
         label = max(LABEL, min(needed, LABEL * scale // 100 * 3 // 2, width * 3 // 10))
         bar = min(BAR * scale // 100, width - label - GAP - self._caption_width())
@@ -112,7 +124,7 @@ class ComparisonBars(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         label, bar, stacked = self._columns(self.width())
         top = 0
-        for text, tail, value, color in ((view.base_name, " (now)", view.base, "muted"),
+        for text, tail, value, color in ((view.base_name, self._base_tail(), view.base, "muted"),
                                          (view.name, " (tuned)", view.tuned, "accent")):
             line = QRect(0, top, self.width(), self._words() if stacked else self._row())
             self._paint_label(painter, line, text, tail, self.width() * 2 // 3 if stacked else label - 8)

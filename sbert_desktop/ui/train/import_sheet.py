@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 ROWS = 5
 COLUMNS, CHARACTERS = 16, 300
 """Columns of a table that are shown at most, and characters of each text."""
-EXPECTED = "Drop a table here (.csv, .tsv) or choose one: two or three texts a row, and a judgement"
+EXPECTED = "Drop a table here, .csv or .tsv, or choose one"
+ROW = "Each of its rows has two or three texts, and what was said of them."
 
 
 def open_import(window: QWidget, page: TrainPage, paths: Sequence[Path] = ()) -> ImportSheet:
@@ -99,6 +100,8 @@ class ImportSheet(Sheet):
         row.addWidget(self.file, 1)
         row.addWidget(self.choose)
         self.column.addLayout(row)
+        self.expected = Label(ROW, role="meta", tone="muted", wrap=True, object_name="train_import_expected")
+        self.column.addWidget(self.expected)
 
     def _build_mapping(self) -> None:
         self.mapping = QWidget()
@@ -164,6 +167,7 @@ class ImportSheet(Sheet):
         self._latest.drop()
         self.notice.hide()
         self.mapping.hide()
+        self.expected.show()
         self.file.set_full_text(EXPECTED)
         self.choose.setText("Choose a table...")
         self._show_imported(self._page.imported)
@@ -192,7 +196,7 @@ class ImportSheet(Sheet):
             return
         path = next(filter(is_like_a_table, paths), paths[0])
         left = len(paths) - 1
-        told = f"Tables are taken in one at a time: this is {quick_path(path.name)}. Drop the other " \
+        told = f"Tables are taken in one at a time: this is “{quick_path(path.name)}”. Drop the other " \
             f"{counted(left, 'file') if left > 1 else 'one'} after it." if left else ""
         self._expect(path)
         self._fit_foot()
@@ -201,7 +205,7 @@ class ImportSheet(Sheet):
             if self._path != path or not self.isVisible():
                 return
             if folder:
-                self._refuse(f"{quick_path(path.name)} is a folder. Choose the table in it, or drop that.")
+                self._refuse(f"“{quick_path(path.name)}” is a folder. Choose the table in it, or drop that.")
             else:
                 self.look(path, told)
 
@@ -212,6 +216,7 @@ class ImportSheet(Sheet):
         self._latest.drop()
         self.file.set_full_text(quick_path(path))
         self.choose.setText("Another one...")
+        self.expected.hide()
         self.notice.hide()
 
     def _refuse(self, why: str) -> None:

@@ -21,7 +21,7 @@ from sbert_desktop.ui.train.words import side_title
 class JudgingPreview(QObject):
     """Shows where a passage stands. ``changed()``: it came or went, whoever opened or closed the panel.
 
-    ``left()``: it went, and with it the focus.
+    ``left()``: the focus is to go to the pair: it was nowhere, or in what went.
     """
 
     changed = Signal()
@@ -58,9 +58,11 @@ class JudgingPreview(QObject):
             self._desk.inspector.set_open(True)
         before = QApplication.focusWidget()
         inspector.show_document(document, marked=True)
+        self.changed.emit()
         if before is not None:
             before.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.changed.emit()
+        else:
+            self.left.emit()
 
     def close(self) -> None:
         """Takes the panel away; the pair has the room again."""

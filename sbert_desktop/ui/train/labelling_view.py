@@ -33,6 +33,7 @@ class LabellingView(QWidget):
         self.setObjectName("train_labelling")
         self.task = Task.SAME
         self._shown: PairView | None = None
+        self._brief = False  # the small keys are worded briefly
         self._build()
         theme.themeChanged.connect(self._fit)
 
@@ -163,13 +164,7 @@ class LabellingView(QWidget):
         compact = words + self.tasks.sizeHint().width() + 24 > wide or short
         self._place_head(compact)
         theme.set_role(self.question, "page_title" if words <= wide else "section")
-        tips = {self.graded: GRADED_TIP, self.read: READ_TIP}
-        for button, long, brief in ((self.skip, "Skip, not sure", "Skip"),
-                                    (self.undo, "Take back the last one", "Take back"),
-                                    (self.read, "Read in the document", "Read on"),
-                                    (self.graded, "Grade from 0 to 5", "Grade 0 to 5")):
-            button.show_text(brief if compact else long, tips.get(button, ""))
-        self._show_more_words()
+        self._show_hints(wide, compact)
         for key in (self.yes, self.no):
             key.set_low(short)
         self._show_why()
@@ -182,18 +177,33 @@ class LabellingView(QWidget):
         """Gives the width of what stands beside the pair."""
         return 0 if self.side.isHidden() else self.side.width()
 
+    def _show_hints(self, wide: int, compact: bool) -> None:
+        """Words what the small keys do as fully as one line allows."""
+        tips = {self.graded: GRADED_TIP, self.read: READ_TIP}
+        for self._brief in (False, True) if not compact else (True,):
+            for button, long, brief in ((self.skip, "Skip, not sure", "Skip"),
+                                        (self.undo, "Take back the last one", "Take back"),
+                                        (self.read, "Read in the document", "Read on"),
+                                        (self.graded, "Grade from 0 to 5", "Grades")):
+                button.show_text(brief if self._brief else long, tips.get(button, ""))
+            self._show_more_words()
+            if self._hints_width() <= wide:
+                break
+
+    def _hints_width(self) -> int:
+        hints = (self.skip, self.undo, self.more, self.read, self.graded)
+        shown = [button for button in hints if not button.isHidden()]
+        return sum(button.sizeHint().width() for button in shown) + 12 * (len(shown) - 1)
+
     def _show_more_words(self) -> None:
         whole = self.more.isChecked()
-        long, brief = ("Show less context", "Less context") if whole else ("Show more context", "More context")
-        self.more.show_text(brief if self._compact else long)
+        long = "Show less context" if whole else "Show more context"
+        self.more.show_text("Context" if self._brief else long, long if self._brief else "")
 
     def _centre_hints(self) -> None:
         flow = self.hints.layout()
         assert flow is not None
-        hints = (self.skip, self.undo, self.more, self.read, self.graded)
-        shown = [button for button in hints if not button.isHidden()]
-        whole = sum(button.sizeHint().width() for button in shown) + 12 * (len(shown) - 1)
-        flow.setContentsMargins(max(0, (self.stack.width() - 48 - whole) // 2), 0, 0, 0)
+        flow.setContentsMargins(max(0, (self.stack.width() - 48 - self._hints_width()) // 2), 0, 0, 0)
 
     def _show_why(self) -> None:
         text, brief, tone, icon = WHY.get(self._shown.why if self._shown is not None else "", ("", "", "neutral", ""))

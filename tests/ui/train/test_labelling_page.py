@@ -12,8 +12,6 @@ from PySide6.QtWidgets import QApplication, QMenu
 from sbert_desktop.app.training_views import Task
 from sbert_desktop.domain import Failure
 from sbert_desktop.settings import Settings
-from sbert_desktop.ui.main_window import MainWindow
-from sbert_desktop.ui.pages import PAGES
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.history_sheet import HistorySheet
 from sbert_desktop.ui.train.import_sheet import ImportSheet
@@ -27,14 +25,6 @@ WINDOW_PAGES = ("search", "train", "library")
 
 pytestmark = pytest.mark.gui
 K = Qt.Key
-
-
-@pytest.fixture(autouse=True)
-def few_pages(monkeypatch) -> None:
-    """Leaves the other pages away: making them takes longer than most of these tests."""
-    whole = MainWindow.__init__
-    few = tuple(spec for key in ("search", "train", "settings") for spec in PAGES if spec.key == key)
-    monkeypatch.setattr(MainWindow, "__init__", lambda self, *args, **more: whole(self, *args, pages=few, **more))
 
 
 def opened(make_window, qtbot, *, judged: int = 0, **more) -> tuple[object, TrainPage]:

@@ -11,19 +11,15 @@ from PySide6.QtWidgets import QApplication
 
 from sbert_desktop.app.training_views import Plan, Task
 from sbert_desktop.domain import Failure, Finished, Outcome
-from sbert_desktop.ui.main_window import MainWindow
-from sbert_desktop.ui.pages import PAGES
 from sbert_desktop.ui.train.words import FROM_A_TITLE
 from tests.ui.conftest import fake
 
 pytestmark = pytest.mark.gui
+WINDOW_PAGES = ("search", "train", "settings")
 
 
 @pytest.fixture
-def window(make_window, qtbot, monkeypatch):
-    whole = MainWindow.__init__
-    few = tuple(spec for key in ("search", "train", "settings") for spec in PAGES if spec.key == key)
-    monkeypatch.setattr(MainWindow, "__init__", lambda self, *args, **more: whole(self, *args, pages=few, **more))
+def window(make_window, qtbot):
     made = make_window()
     fake(made).hold_training = True
     made.activateWindow()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from sbert_desktop.app.training_views import Task
 from sbert_desktop.ui.train.page import TrainPage
 from tests.ui.conftest import fake
-from tests.ui.train.test_labelling_page import calls, few_pages, judging, said  # noqa: F401  few_pages acts by itself
+from tests.ui.train.test_labelling_page import calls, judging, said
 
 WINDOW_PAGES = ("search", "train", "library")
 

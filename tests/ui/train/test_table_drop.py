@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from sbert_desktop.domain import Failure
 from sbert_desktop.ui.train.import_sheet import ImportSheet
 from tests.ui.conftest import fake
-from tests.ui.train.test_labelling_page import calls, few_pages, opened  # noqa: F401  few_pages acts by itself
+from tests.ui.train.test_labelling_page import calls, opened
 
 WINDOW_PAGES = ("search", "train", "library")
 
@@ -89,7 +89,7 @@ def test_a_folder_is_said_to_be_none(make_window, qtbot, tmp_path: Path) -> None
     drop(page.drop, data)
     sheet = sheet_of(window)
     qtbot.waitUntil(sheet.notice.isVisible)
-    assert sheet.notice.label.text() == f"{tmp_path.name} is a folder. Choose the table in it, or drop that."
+    assert sheet.notice.label.text() == f"“{tmp_path.name}” is a folder. Choose the table in it, or drop that."
     assert not sheet.go.isEnabled()
     assert not sheet.mapping.isVisible()
     assert not calls(window, "look_at_table")
@@ -124,7 +124,7 @@ def test_of_several_the_first_table_is_looked_at_and_the_others_are_told(make_wi
     qtbot.waitUntil(sheet.go.isEnabled)
     assert calls(window, "look_at_table") == [("look_at_table", tmp_path / "one.csv", (), "")]
     assert sheet.notice.label.text() == \
-        "Tables are taken in one at a time: this is one.csv. Drop the other 2 files after it."
+        "Tables are taken in one at a time: this is “one.csv”. Drop the other 2 files after it."
     sheet.notice.close_button.click()
     sheet.kind.activated.emit(sheet.kind.currentIndex())
     qtbot.waitUntil(lambda: len(calls(window, "look_at_table")) == 2 and sheet.go.isEnabled())
