@@ -10,8 +10,8 @@ import numpy as np
 
 from sbert_desktop.domain import JobContext
 from sbert_desktop.library import _erasing, _health, _hnsw, _vectors
-from sbert_desktop.library._columns import Change, SpaceRow
-from sbert_desktop.library._records import IndexRecord
+from sbert_desktop.library._changes import Change
+from sbert_desktop.library._records import IndexRecord, SpaceRow
 
 TAIL_SHARE = 0.05  # rows behind the index that make a new one worth its time
 TAIL_ROWS = 2_000

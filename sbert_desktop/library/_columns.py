@@ -8,132 +8,24 @@ passages) are shared between views; columns that change in place are copied when
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import IntEnum, IntFlag
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sbert_desktop.domain import NOT_COUNTED, Mask, Vectors
+from sbert_desktop.domain import NOT_COUNTED, Vectors
 from sbert_desktop.library import _vectors
-from sbert_desktop.library._records import IndexRecord
-
-_PARTS = re.compile(r"(?:^|/)(?:part \d+|caption(?: \d+)?)$")
-
-LOG_KEPT = 50_000  # entries of the log of changes; a reader further behind loads anew
+from sbert_desktop.library._changes import Change, changed_ids, where_changed
+from sbert_desktop.library._file_names import file_type
+from sbert_desktop.library._records import IndexRecord, SpaceRow
+from sbert_desktop.library._view import View
 
 _T = TypeVar("_T", bound=np.generic)
 
-
-class Change(IntEnum):
-    """What an entry of the log names."""
-
-    CONTENT = 0
-    FILE = 1
-    FOLDER = 2
-    SPACE = 3  # its rows were renumbered or lost: load anew
-    INDEX = 4
-
-
-class Mark(IntFlag):
-    """What the library counts of a file beside its content."""
-
-    PROBLEM = 1
-    IGNORED = 2
-    CAPTION = 4
-
-
 _NOT_COUNTED = ", ".join(f"'{code}'" for code in sorted(NOT_COUNTED))
-
-
-@dataclass(frozen=True, slots=True)
-class SpaceRow:
-    """A space as the catalog describes it now."""
-
-    id: int
-    fingerprint: str
-    segmentation: int
-    dimension: int
-    generation: int
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """One consistent state of the library for one fingerprint; every array is read-only in spirit.
-
-    Arrays named ``file_*`` are indexed by file id, ``content_*`` by content id, ``row_*`` by row;
-    ``passage_content`` gives the content of a passage id, -1 where there is none, and
-    ``passage_length`` its words. ``file_marks`` are the bits of :class:`Mark`; ``active`` is indexed by
-    folder id.
-    """
-
-    generation: int
-    space: SpaceRow | None
-    segmentation: int | None
-    index: IndexRecord | None
-    vectors: Vectors
-    row_passage: NDArray[np.int64]
-    row_content: NDArray[np.int64]
-    alive: Mask
-    passage_content: NDArray[np.int64]
-    passage_length: NDArray[np.float32]
-    content_live: Mask
-    content_passages: NDArray[np.int32]
-    content_rows: NDArray[np.int64]
-    content_date: NDArray[np.float64]
-    content_language: NDArray[np.int32]
-    content_format: NDArray[np.int32]
-    file_content: NDArray[np.int64]
-    file_folder: NDArray[np.int32]
-    file_directory: NDArray[np.int32]
-    file_type: NDArray[np.int32]
-    file_mtime: NDArray[np.float64]
-    file_marks: NDArray[np.uint8]
-    file_live: Mask
-    active: Mask
-    directories: list[bytes]
-    types: list[str]
-    languages: list[str]
-    formats: list[str]
-    passages: int
-    words: int  # passages in the keyword table
-    mean_length: float  # words of a passage there
-    damaged: bool
-
-    def language_order(self) -> tuple[str, ...]:
-        """Gives the languages of live documents, most common first."""
-        return _common(self.languages, self.content_language[self.file_content[self.file_live]])
-
-    def type_order(self) -> tuple[str, ...]:
-        """Gives the types of live files and members, most common first."""
-        return _common(self.types, self.file_type[self.file_live])
-
-    def totals(self) -> tuple[int, int, int]:
-        """Gives documents, files with a problem and ignored ones over the active folders."""
-        marks = self.file_marks[self.active[self.file_folder]]
-        documents = np.count_nonzero(self.file_live & ((self.file_marks & Mark.CAPTION) == 0))
-        return int(documents), *_problems(marks)
-
-    def folder_counts(self, folder: int) -> tuple[int, int, int, int, int]:
-        """Gives documents, passages, those with a vector, problems and ignored ones below a folder, leaving or not."""
-        mine = self.file_folder == folder
-        marks, contents = self.file_marks[mine], self.file_content[mine]
-        documents = np.count_nonzero((contents >= 0) & ((marks & Mark.CAPTION) == 0))
-        held = np.zeros(len(self.content_live), np.bool_)
-        held[contents[contents >= 0]] = True
-        passages, embedded = self.content_passages[held].sum(), self.content_rows[held].sum()
-        return int(documents), int(passages), int(embedded), *_problems(marks)
-
-
-def _problems(marks: NDArray[np.uint8]) -> tuple[int, int]:
-    counted = np.bincount(marks & (Mark.PROBLEM | Mark.IGNORED), minlength=4)
-    return int(counted[Mark.PROBLEM]), int(counted[Mark.PROBLEM | Mark.IGNORED])
 
 
 class Columns:
@@ -222,13 +114,13 @@ class Columns:
         self._read_rows(connection, space, segmentation, since)
 
     def _read_contents(self, connection: sqlite3.Connection, segmentation: int | None, since: int | None) -> None:
-        where, values = _changed("c.id", Change.CONTENT, since)
+        where, values = where_changed("c.id", Change.CONTENT, since)
         rows = connection.execute(
             "SELECT c.id, c.date, c.language, c.format, s.first, s.passages, s.embeddable, s.lengths FROM content c"
             f" LEFT JOIN segmented s ON s.content=c.id AND s.segmentation=? {where}",
             (segmentation, *values),
         ).fetchall()
-        changed = _changed_ids(connection, Change.CONTENT, since)
+        changed = changed_ids(connection, Change.CONTENT, since)
         if since is not None:
             if not changed.size:
                 return
@@ -262,7 +154,7 @@ class Columns:
         np.add.at(self._content_length, np.repeat(ids, count), lengths)
 
     def _read_files(self, connection: sqlite3.Connection, since: int | None) -> None:
-        where, values = _changed("f.id", Change.FILE, since)
+        where, values = where_changed("f.id", Change.FILE, since)
         rows = connection.execute(
             "SELECT f.id, f.folder, f.path, f.mtime_ns, f.content, f.member, f.ignored*2+(f.captions IS NOT NULL)*4"
             f" +EXISTS (SELECT 1 FROM problem p WHERE p.file=f.id AND p.code NOT IN ({_NOT_COUNTED}))"
@@ -270,7 +162,7 @@ class Columns:
             values,
         ).fetchall()
         if since is not None:
-            changed = _changed_ids(connection, Change.FILE, since)
+            changed = changed_ids(connection, Change.FILE, since)
             if not changed.size:
                 return
             self._copy_files()
@@ -288,10 +180,7 @@ class Columns:
         separator = os.sep.encode()
         cut = [row[2].rpartition(separator) for row in rows]
         self._file_directory[ids] = self._directories.of(parts[0] or separator for parts in cut)
-        self._file_type[ids] = self._types.of(
-            _member_type(row[5]) or _extension(parts[2]) if row[5] else _extension(parts[2])
-            for row, parts in zip(rows, cut, strict=True)
-        )
+        self._file_type[ids] = self._types.of(file_type(parts[2], row[5]) for row, parts in zip(rows, cut, strict=True))
         self._file_marks[ids] = np.array([row[6] for row in rows], np.uint8)
 
     def _read_rows(
@@ -467,28 +356,6 @@ class _Codes:
         return out
 
 
-def _extension(name: bytes) -> str:
-    stem, dot, extension = name.rstrip().rpartition(b".")
-    return extension.decode("utf-8", "replace").lower() if dot and stem else ""
-
-
-def _member_type(member: str) -> str:
-    """Gives the type of a member's last name; its parts and its caption are of its type."""
-    name = _PARTS.sub("", member).rpartition("/")[2]
-    return _extension(name.encode("utf-8", "surrogatepass"))
-
-
-def is_part(member: str) -> bool:
-    """Says whether a member is a part of a text, or a caption, and has no name of its own."""
-    return _PARTS.search(member) is not None
-
-
-def shown_name(path: bytes, member: str) -> str:
-    """Gives the last name of a file or member, as a person knows it; parts and captions have that of their file."""
-    name = _PARTS.sub("", member).rpartition("/")[2]
-    return name or os.fsdecode(path).rpartition(os.sep)[2]
-
-
 def _grown(array: NDArray[_T], size: int, fill: object) -> NDArray[_T]:
     if size <= len(array):
         return array
@@ -501,25 +368,6 @@ def _frozen(array: NDArray[_T]) -> NDArray[_T]:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _common(names: list[str], codes: NDArray[np.int32]) -> tuple[str, ...]:
-    counts = np.bincount(codes, minlength=len(names)) if len(codes) else np.zeros(len(names), np.int64)
-    order = sorted(range(len(names)), key=lambda code: (-int(counts[code]), names[code]))
-    return tuple(names[code] for code in order if counts[code] and names[code])
-
-
-def _changed(column: str, kind: Change, since: int | None) -> tuple[str, tuple[int, ...]]:
-    if since is None:
-        return "", ()
-    return f"WHERE {column} IN (SELECT id FROM change WHERE seq>? AND kind=?)", (since, int(kind))
-
-
-def _changed_ids(connection: sqlite3.Connection, kind: Change, since: int | None) -> NDArray[np.int64]:
-    if since is None:
-        return np.zeros(0, np.int64)
-    rows = connection.execute("SELECT DISTINCT id FROM change WHERE seq>? AND kind=?", (since, int(kind)))
-    return np.array([row[0] for row in rows], np.int64)
 
 
 def _scalar(connection: sqlite3.Connection, sql: str) -> int:

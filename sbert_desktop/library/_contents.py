@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from sbert_desktop.domain import ContentId, ExtractedText, Passage, Problem, SourceFile
 from sbert_desktop.library import _analysis, _erasing, _text, _units, _words
-from sbert_desktop.library._columns import Change, pack_lengths
+from sbert_desktop.library._changes import Change
+from sbert_desktop.library._columns import pack_lengths
 from sbert_desktop.library._erasing import Removed
 from sbert_desktop.library._files import stat_values
 from sbert_desktop.library._open_spaces import OpenSpaces

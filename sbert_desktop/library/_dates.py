@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import Mask
-from sbert_desktop.library._columns import View
+from sbert_desktop.library._view import View
 
 
 def dates(view: View) -> NDArray[np.float64]:

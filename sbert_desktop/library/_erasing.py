@@ -13,7 +13,8 @@ import numpy as np
 
 from sbert_desktop.domain import FileId, FolderId
 from sbert_desktop.library import _kept, _schema, _units, _vectors, _words
-from sbert_desktop.library._columns import Change, SpaceRow
+from sbert_desktop.library._changes import Change
+from sbert_desktop.library._records import SpaceRow
 from sbert_desktop.library._text import Slices
 
 if TYPE_CHECKING:

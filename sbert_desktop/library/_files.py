@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sbert_desktop.domain import FileId, FolderId, Problem, SourceFile
 from sbert_desktop.library import _captions, _text
-from sbert_desktop.library._columns import Change
+from sbert_desktop.library._changes import Change
 
 _IDS = 500  # names in one list of a statement; SQLite takes 999 in its oldest builds
 

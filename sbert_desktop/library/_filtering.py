@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import Filters, Mask
-from sbert_desktop.library import _columns
+from sbert_desktop.library import _file_names
 from sbert_desktop.library._analysis import fold_text
-from sbert_desktop.library._columns import Change, View
+from sbert_desktop.library._changes import Change
+from sbert_desktop.library._view import View
 
 MAIL_FORMATS = frozenset(("eml", "msg"))
 
@@ -216,9 +217,9 @@ class Details:
         ids = np.array([row[0] for row in rows], np.int64)
         end = max(int(ids.max()) + 1, len(self._name))  # never fewer than there were
         name, size = _sized(self._name, end).copy(), _sized(self._size, end).copy()
-        name[ids] = self._names.codes(fold_text(_columns.shown_name(row[1], row[2])) for row in rows)
+        name[ids] = self._names.codes(fold_text(_file_names.shown_name(row[1], row[2])) for row in rows)
         # A part, or a caption, is as large as the file that it belongs to.
-        size[ids] = [row[5] if row[6] is None or not _columns.is_part(row[2]) else row[6] for row in rows]
+        size[ids] = [row[5] if row[6] is None or not _file_names.is_part(row[2]) else row[6] for row in rows]
         self._name, self._size = name, size
         for id_, _, member, parent, captions, _, _ in rows:
             if parent is not None and captions is None:
@@ -228,7 +229,7 @@ class Details:
         holds = np.zeros(len(self._name), np.bool_)
         by_place = {place: id_ for id_, place in self._members.items()}
         for parent, member in self._members.values():
-            if _columns.is_part(member):
+            if _file_names.is_part(member):
                 continue
             at = member.rfind("/")
             if at < 0 and parent < len(holds):

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sbert_desktop.library import _analysis, _disk, _erasing, _units, _vectors, _words
-from sbert_desktop.library._columns import Change, SpaceRow, unpack_lengths
+from sbert_desktop.library._changes import Change
+from sbert_desktop.library._columns import unpack_lengths
+from sbert_desktop.library._records import SpaceRow
 from sbert_desktop.library._text import Slices
 
 _GENERATION = re.compile(r"-(\d+)\.")

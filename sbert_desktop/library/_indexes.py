@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sbert_desktop.domain import NeighbourIndex
 from sbert_desktop.library import _disk, _health, _hnsw, _vectors
-from sbert_desktop.library._columns import View
+from sbert_desktop.library._view import View
 
 
 class Indexes:

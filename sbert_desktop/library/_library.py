@@ -41,7 +41,6 @@ from sbert_desktop.library import (
     _vectors,
     _words,
 )
-from sbert_desktop.library._columns import View
 from sbert_desktop.library._connections import Connections
 from sbert_desktop.library._files import member_name
 from sbert_desktop.library._indexes import Indexes
@@ -60,6 +59,7 @@ from sbert_desktop.library._records import (
     SpaceRecord,
     WantedSpace,
 )
+from sbert_desktop.library._view import View
 from sbert_desktop.library._views import Views
 from sbert_desktop.library._writer import Writer
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sbert_desktop.domain import FolderId
 from sbert_desktop.library import _folders
-from sbert_desktop.library._columns import View
 from sbert_desktop.library._records import ChangeRecord, CopyRecord, FolderRecord, ProblemRecord
+from sbert_desktop.library._view import View
 
 
 def folders(connection: sqlite3.Connection, view: View) -> tuple[FolderRecord, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from sbert_desktop.library import _analysis, _words
-from sbert_desktop.library._columns import View
+from sbert_desktop.library._view import View
 
 _Wanted = tuple[set[str], set[str], tuple[str, ...]]
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from sbert_desktop.domain import NeighbourIndex, Vectors
 from sbert_desktop.library import _erasing, _health, _hnsw
-from sbert_desktop.library._columns import Change, SpaceRow, View
-from sbert_desktop.library._records import HealthRecord, IndexRecord
+from sbert_desktop.library._changes import Change
+from sbert_desktop.library._records import HealthRecord, IndexRecord, SpaceRow
+from sbert_desktop.library._view import View
 
 SAMPLE = 100  # queries
 TOP = 10

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from sbert_desktop.errors import LibraryError
 from sbert_desktop.library import _spaces
-from sbert_desktop.library._columns import Change, SpaceRow
+from sbert_desktop.library._changes import Change
+from sbert_desktop.library._records import SpaceRow
 from sbert_desktop.library._space import Space
 
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from sbert_desktop.domain import Holding, Mask
 from sbert_desktop.library import _analysis, _units, _words
 from sbert_desktop.library._analysis import QueryToken, Unit
-from sbert_desktop.library._columns import View
 from sbert_desktop.library._text import Slices
+from sbert_desktop.library._view import View
 from sbert_desktop.library._words import Postings
 
 KEPT_ANSWERS = 128

@@ -167,6 +167,18 @@ class WantedSpace:
 
 
 @dataclass(frozen=True, slots=True)
+class SpaceRow:
+    """A space as the catalog describes it now."""
+
+    id: int
+    fingerprint: str
+    segmentation: int
+    dimension: int
+    generation: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class IndexRecord:
     """The accelerator's file as the catalog describes it."""
 

@@ -25,8 +25,8 @@ from sbert_desktop.domain import (
     Vectors,
 )
 from sbert_desktop.library import _analysis, _dates, _filtering, _phrases, _words
-from sbert_desktop.library._columns import View
 from sbert_desktop.library._text import Slices
+from sbert_desktop.library._view import View
 
 
 @dataclass(frozen=True, slots=True)

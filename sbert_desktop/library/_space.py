@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sbert_desktop.domain import ContentId, PassageId, Vectors
-from sbert_desktop.library._columns import Change, SpaceRow
-from sbert_desktop.library._records import PendingDocument
+from sbert_desktop.library._changes import Change
+from sbert_desktop.library._records import PendingDocument, SpaceRow
 from sbert_desktop.library._text import Slices
 from sbert_desktop.library._vectors import VectorFile, vectors_path
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from sbert_desktop.domain import EncoderInfo, SplitRules
 from sbert_desktop.errors import LibraryError
 from sbert_desktop.library import _erasing, _health, _units, _vectors, _words
-from sbert_desktop.library._columns import SpaceRow
-from sbert_desktop.library._records import SpaceRecord, WantedSpace
+from sbert_desktop.library._records import SpaceRecord, SpaceRow, WantedSpace
 
 _WANTED = "wanted-space"  # in meta: it may be said while another process writes, and schema 4 needs no new table
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sbert_desktop.errors import LibraryError
 from sbert_desktop.library import _disk, _erasing, _folders
-from sbert_desktop.library._columns import LOG_KEPT, Change
+from sbert_desktop.library._changes import LOG_KEPT, Change
 from sbert_desktop.library._open_spaces import OpenSpaces
 
 _REFUSALS = _folders.REFUSALS | {"no-space", "file-unknown"}  # said before anything was changed

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from sbert_desktop.errors import LibraryError
 from sbert_desktop.library import _disk, _health
-from sbert_desktop.library._columns import Columns, View
+from sbert_desktop.library._columns import Columns
 from sbert_desktop.library._connections import Connections
+from sbert_desktop.library._view import View
 
 _KEPT = 2  # a search may still be under way in the space that was left
 

@@ -42,7 +42,7 @@ from sbert_desktop.library import (
     _shelf,
     _spaces,
 )
-from sbert_desktop.library._columns import Change
+from sbert_desktop.library._changes import Change
 from sbert_desktop.library._contents import Contents
 from sbert_desktop.library._files import Files, member_name
 from sbert_desktop.library._open_spaces import OpenSpaces
