@@ -10,7 +10,7 @@ import gc
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -176,6 +176,7 @@ def own_bridge(qapp: QApplication) -> Iterator[Bridge]:
 
 
 MakeWindow = Callable[..., MainWindow]
+EVERY_PAGE = tuple(spec.key for spec in PAGES)
 
 
 @pytest.fixture
@@ -184,8 +185,7 @@ def make_window(qtbot, settings: Settings, tmp_path: Path, request: pytest.Fixtu
 
     A module that names some in ``WINDOW_PAGES`` gets windows with no other pages: all of them cost a second each time.
     """
-    wanted = getattr(request.module, "WINDOW_PAGES", None)
-    pages = tuple(spec for spec in PAGES if wanted is None or spec.key in wanted)
+    named = getattr(request.module, "WINDOW_PAGES", EVERY_PAGE)
     made: list[tuple[MainWindow, FakeApp | None]] = []
 
     def make(
@@ -196,10 +196,13 @@ def make_window(qtbot, settings: Settings, tmp_path: Path, request: pytest.Fixtu
         app: FakeApp | None = None,
         connect: bool = True,
         save=None,
+        pages: Sequence[str] = named,
     ) -> MainWindow:
         settings.set("appearance.theme", "light")
         settings.set("appearance.reduce_motion", True)
-        window = MainWindow(tmp_path / "library", state=saved, save_state=save, pages=pages)
+        # what is kept stands on the rail below its page, whichever page is in front
+        window = MainWindow(tmp_path / "library", state=saved, save_state=save,
+                            pages=[spec for spec in PAGES if spec.key in {*pages, "collections"}])  # fmt: skip
         window.resize(*size)
         window.show()
         program = app

@@ -20,6 +20,8 @@ from sbert_desktop.ui.duplicates.selection import Selection
 from sbert_desktop.ui.main_window import MainWindow
 from tests.ui.fake_duplicates import group
 
+WINDOW_PAGES = ("search", "duplicates", "library")
+
 pytestmark = pytest.mark.gui
 
 WORDS = ("harbour", "lantern", "meadow", "copper", "violin", "orchard", "thunder", "pebble", "saffron", "glacier")

@@ -17,6 +17,8 @@ from sbert_desktop.ui.collections.query_text import query_text
 from tests.ui.conftest import fake
 from tests.ui.fake_app import FakeApp, documents
 
+WINDOW_PAGES = ("search", "models", "library", "collections")
+
 pytestmark = pytest.mark.gui
 
 

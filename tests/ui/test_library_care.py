@@ -11,6 +11,8 @@ from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Started
 from sbert_desktop.ui.library.adding import add_folders
 from tests.ui.conftest import fake
 
+WINDOW_PAGES = ("search", "library", "settings")
+
 pytestmark = pytest.mark.gui
 COPY = KeptView(Path("/library/kept/2026-11-29.jsonl"), "2026-11-29", judgements=3, collections=1, items=2)
 

@@ -21,6 +21,9 @@ from tests.ui.fake_app import FakeApp
 
 pytestmark = pytest.mark.gui
 
+FEW = ("search", "models", "library", "settings")
+"""Pages enough where only the window itself is looked at: all of them cost a second of each test."""
+
 
 def key(window, sequence_key, modifier=Qt.KeyboardModifier.ControlModifier, qtbot=None) -> None:
     target = QApplication.focusWidget() or window
@@ -82,7 +85,7 @@ def test_ctrl_digits_and_the_rail_go_to_the_pages(make_window, qtbot) -> None:
 
 
 def test_ctrl_k_reaches_the_search_box_from_everywhere(make_window, qtbot) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     active(window, qtbot)
     for page in ("library", "models", "settings"):
         window.show_page(page)
@@ -92,7 +95,7 @@ def test_ctrl_k_reaches_the_search_box_from_everywhere(make_window, qtbot) -> No
 
 
 def test_f5_checks_for_changes_and_ctrl_dot_pauses(make_window, qtbot) -> None:
-    window = make_window("indexing")
+    window = make_window("indexing", pages=FEW)
     active(window, qtbot)
     qtbot.waitUntil(lambda: window.desk.index_progress is not None)
     key(window, Qt.Key.Key_F5, Qt.KeyboardModifier.NoModifier, qtbot=qtbot)
@@ -103,7 +106,7 @@ def test_f5_checks_for_changes_and_ctrl_dot_pauses(make_window, qtbot) -> None:
 
 
 def test_pause_is_shown_at_once_and_continues(make_window, qtbot) -> None:
-    window = make_window("indexing")
+    window = make_window("indexing", pages=FEW)
     qtbot.waitUntil(lambda: window.status.pause.isVisible())
     assert window.status.text.full_text() == "Indexing 1,240 of 8,800 files"
     assert window.status.eta.text() == "about 4 min left"
@@ -120,7 +123,7 @@ def test_pause_is_shown_at_once_and_continues(make_window, qtbot) -> None:
 
 
 def test_pace_is_chosen_beside_pause(make_window, qtbot) -> None:
-    window = make_window("indexing")
+    window = make_window("indexing", pages=FEW)
     qtbot.waitUntil(lambda: window.status.pace.isVisible())
     window.status.pace.setCurrentIndex(window.status.pace.findData("full"))
     window.status.pace.activated.emit(window.status.pace.currentIndex())
@@ -128,7 +131,7 @@ def test_pace_is_chosen_beside_pause(make_window, qtbot) -> None:
 
 
 def test_end_of_a_run_leaves_the_bar_idle_and_asks_for_the_library(make_window, qtbot) -> None:
-    window = make_window("indexing")
+    window = make_window("indexing", pages=FEW)
     qtbot.waitUntil(lambda: window.desk.index_job is not None and window.status.pause.isVisible())
     before = fake(window).calls.count(("refresh",))
     fake(window).end_index(window.desk.index_job)
@@ -139,7 +142,7 @@ def test_end_of_a_run_leaves_the_bar_idle_and_asks_for_the_library(make_window, 
 
 
 def test_a_run_shows_itself_before_its_first_file(make_window, qtbot) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     job = JobId("index-99")
     fake(window).say([Started(job, "index")])
     qtbot.waitUntil(lambda: window.status.text.full_text() == "Looking for changes...")
@@ -153,7 +156,7 @@ def test_a_run_shows_itself_before_its_first_file(make_window, qtbot) -> None:
 
 
 def test_a_handful_of_changed_files_is_taken_in_without_moving_anything(make_window, qtbot) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     window.show_page("library")
     page = window.page("library")
     job = JobId("index-97")
@@ -175,7 +178,7 @@ def test_a_handful_of_changed_files_is_taken_in_without_moving_anything(make_win
 
 
 def test_a_setting_asked_for_by_another_page_is_shown_and_focused(make_window, qtbot) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     window.activateWindow()
     window.desk.show_setting("reading.size_limit")
     assert window.current_page() == "settings"
@@ -184,7 +187,7 @@ def test_a_setting_asked_for_by_another_page_is_shown_and_focused(make_window, q
 
 
 def test_a_look_that_finds_nothing_new_shows_no_progress(make_window, qtbot) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     shown = []
     window.desk.indexProgressed.connect(shown.append)
     with qtbot.waitSignal(window.desk.indexFinished):
@@ -194,7 +197,7 @@ def test_a_look_that_finds_nothing_new_shows_no_progress(make_window, qtbot) -> 
 
 
 def test_failed_run_says_what_and_why(make_window, qtbot) -> None:
-    window = make_window("indexing")
+    window = make_window("indexing", pages=FEW)
     qtbot.waitUntil(lambda: window.desk.index_job is not None)
     fake(window).end_index(
         window.desk.index_job,
@@ -272,13 +275,13 @@ def test_the_window_remembers_its_state(make_window, qtbot, tmp_path: Path) -> N
 def test_a_damaged_state_file_costs_only_the_memory(make_window, tmp_path: Path, text: str) -> None:
     file = tmp_path / "window.json"
     file.write_text(text)
-    window = make_window(saved=window_state.load(file))
+    window = make_window(saved=window_state.load(file), pages=FEW)
     assert window.current_page() == "search"
     assert window.isVisible()
 
 
 def test_closing_leaves_the_screen_at_once_and_closes_the_program_off_the_gui_thread(make_window, qtbot) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     program = fake(window)
     where: list[threading.Thread] = []
     close = program.close
@@ -296,7 +299,7 @@ def test_closing_leaves_the_screen_at_once_and_closes_the_program_off_the_gui_th
 
 
 def test_failed_opening_shows_why_and_one_action(make_window, qtbot, settings: Settings) -> None:
-    window = make_window(connect=False)
+    window = make_window(connect=False, pages=FEW)
     window.show_opening_failure(Failure("library-busy", "Another program holds this library.", "Close it first."))
     button = window.findChild(type(window.status.pause), "opening_failed_action")
     assert button.isVisible()
@@ -312,7 +315,7 @@ def drag(paths) -> QMimeData:
 
 
 def test_folders_can_be_dropped_anywhere(make_window, qtbot, tmp_path: Path) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     window.show_page("models")
     data = drag([tmp_path / "One", tmp_path / "Two"])
     enter = QDragEnterEvent(
@@ -340,7 +343,7 @@ def test_folders_can_be_dropped_anywhere(make_window, qtbot, tmp_path: Path) -> 
 
 
 def test_text_and_addresses_are_not_taken_for_folders(make_window) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     data = QMimeData()
     data.setUrls([QUrl("https://example.org/x")])
     enter = QDragEnterEvent(
@@ -356,7 +359,7 @@ def test_text_and_addresses_are_not_taken_for_folders(make_window) -> None:
 
 
 def test_palette_finds_runs_and_gives_the_focus_back(make_window, qtbot) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     active(window, qtbot)
     window.show_page("library")
     before = QApplication.focusWidget()
@@ -449,7 +452,7 @@ def test_text_size_and_colours_change_live(make_window, qtbot) -> None:
 
 
 def test_ctrl_z_undoes_what_the_toast_offers(make_window, qtbot) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     active(window, qtbot)
     window.show_page("library")
     done: list[int] = []
@@ -480,7 +483,7 @@ def test_nothing_is_read_from_disk_by_the_window(make_window, monkeypatch, qtbot
 
 def test_events_after_the_window_closed_are_harmless(make_window, qtbot, settings: Settings) -> None:
     program = FakeApp(settings, delay=0.05)
-    window = make_window(app=program)
+    window = make_window(app=program, pages=FEW)
     program.refresh()
     window.close()
     qtbot.waitUntil(lambda: program.closed)
@@ -488,16 +491,16 @@ def test_events_after_the_window_closed_are_harmless(make_window, qtbot, setting
 
 @pytest.mark.parametrize("when", ["while it is made", "as it comes"])
 def test_a_program_that_comes_after_the_window_was_closed_is_closed_too(make_window, qtbot, settings, when) -> None:
-    window = make_window(connect=False)
+    window = make_window(connect=False, pages=FEW)
     begun, go, made = threading.Event(), threading.Event(), FakeApp(settings)
 
     def make() -> FakeApp:
         begun.set()
-        assert go.wait(10)
+        assert go.wait(60)
         return made
 
     window.errands.run(make, window.connect_program, None, lambda program: program.close())
-    assert begun.wait(10)
+    assert begun.wait(60)
     if when == "as it comes":
         go.set()
         window.errands._threads[0][0].join()  # its answer waits for the GUI thread
@@ -505,7 +508,7 @@ def test_a_program_that_comes_after_the_window_was_closed_is_closed_too(make_win
     go.set()
     window.finish()
     for thread, _ in window.errands._threads:
-        thread.join(10)
+        thread.join(60)
     assert made.closed
     assert not made._thread.is_alive()
     assert not window._pages
@@ -513,7 +516,7 @@ def test_a_program_that_comes_after_the_window_was_closed_is_closed_too(make_win
 
 def test_finish_waits_for_the_program_behind(make_window, settings: Settings) -> None:
     program = FakeApp(settings)
-    window = make_window(app=program)
+    window = make_window(app=program, pages=FEW)
     plain, order = program.close, []
 
     def close(timeout: float = 5.0) -> None:
@@ -530,7 +533,7 @@ def test_finish_waits_for_the_program_behind(make_window, settings: Settings) ->
 
 
 def test_a_drive_that_went_away_is_noticed_though_nothing_tells(make_window, qtbot) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     active(window, qtbot)
     seen: list[object] = []
     window.desk.libraryChanged.connect(seen.append)
@@ -548,7 +551,7 @@ def test_a_drive_that_went_away_is_noticed_though_nothing_tells(make_window, qtb
 
 
 def test_a_message_does_not_cover_the_buttons_for_problems(make_window, qtbot) -> None:
-    window = make_window("kinds")
+    window = make_window("kinds", pages=FEW)
     window.show_page("library")
     page = window.page("library")
     page.tabs.setCurrentIndex(1)
@@ -563,7 +566,7 @@ def test_a_message_does_not_cover_the_buttons_for_problems(make_window, qtbot) -
 
 
 def test_a_change_that_waits_for_another_program_says_so(make_window, qtbot) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     job = JobId("errand-1")
     window.bridge.post(Started(job, "errand"))
     window.bridge.post(Progress(job, "Waiting for process 4711 on lamp", 0, None))
@@ -593,7 +596,7 @@ def test_keys_do_not_change_the_page_under_an_open_sheet(make_window, qtbot) -> 
 
 
 def test_a_sheet_gives_the_focus_to_the_window_when_what_had_it_is_gone(make_window, qtbot) -> None:
-    window = make_window()
+    window = make_window(pages=FEW)
     active(window, qtbot)
     for gone in ("hidden", "destroyed"):
         button = QPushButton("Gone soon", window)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -30,10 +29,13 @@ from sbert_desktop.ui.clusters.sheets import HowManySheet, PickSheet, curve_word
 from sbert_desktop.ui.clusters.words import closeness, facts, label_of, percent, would_be
 from sbert_desktop.ui.theme import theme as look
 from sbert_desktop.ui.widgets import Button
+from tests.effort import least_cpu
 from tests.ui.conftest import every_widget, fake
 from tests.ui.fake_app import FakeApp
 from tests.ui.fake_clusters import curve, row, theme
 from tests.ui.test_access import CONTROLS, _action, _place, own
+
+WINDOW_PAGES = ("search", "clusters", "map", "library")
 
 pytestmark = pytest.mark.gui
 T = ThemeDeed
@@ -617,10 +619,12 @@ def test_ten_thousand_documents_do_not_hold_the_window(make_window, qtbot) -> No
     page.show_documents()
     pane = page.detail.documents
     qtbot.waitUntil(lambda: len(pane.list.documents.rows) == 10_000)
-    began = time.process_time()
-    pane.list.set_rows(fake(window).cluster_rows[1])
-    pane.list.viewport().repaint()
-    assert time.process_time() - began < 0.3
+
+    def show() -> None:
+        pane.list.set_rows(fake(window).cluster_rows[1])
+        pane.list.viewport().repaint()
+
+    assert least_cpu(show, enough=0.3) < 0.3
     pane.sort.activated.emit(pane.sort.findData("title"))  # sorted in a thread
     assert pane.list.documents.rows[0].content == 0
     fake_order = sorted(fake(window).cluster_rows[1], key=lambda one: one.path.name)

@@ -16,6 +16,8 @@ from sbert_desktop.ui.map.advanced_sheet import AdvancedSheet
 from tests.ui.fake_map import FIRST
 from tests.ui.map.conftest import called, in_cluster, program_of, select
 
+WINDOW_PAGES = ("search", "duplicates", "clusters", "map", "library", "collections")
+
 pytestmark = pytest.mark.gui
 
 
