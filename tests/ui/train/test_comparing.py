@@ -240,6 +240,8 @@ def test_the_way_back_from_an_adopted_model_stays_when_the_message_has_gone(host
     host.toast.dismiss()
     assert part.back.label() == "Stay with MiniLM"
     assert part.reason.text() == "Home 1 is being prepared. Until it is ready, search uses the model before."
+    assert page.tag.text() == "Being prepared"
+    assert page.checks.adoption.isHidden()  # what adopting would mean is over
     assert (part.primary.isHidden(), part.keep.isHidden(), part.discard.isHidden()) == (True, True, True)
     page.focus_first()
     assert part.back.hasFocus()
@@ -248,6 +250,8 @@ def test_the_way_back_from_an_adopted_model_stays_when_the_message_has_gone(host
                                     for row in host.program.space_rows)
     host.program.say([Started(JobId("an index run"), "index"), Finished(JobId("an index run"), Outcome.DONE, None)])
     qtbot.waitUntil(lambda: part.back.label() == "Go back to MiniLM")
+    assert page.tag.text() == "In use"
+    assert page.bars._base_tail() == " (before)"
     assert part.reason.text() == f"Home 1 is in use, adopted {words.day(NOW)}."
     assert [action.text for action in page.actions_list() if action.name == "train_go_back" and action.enabled()] == \
         ["Go back to MiniLM"]
@@ -257,6 +261,9 @@ def test_the_way_back_from_an_adopted_model_stays_when_the_message_has_gone(host
     qtbot.waitUntil(lambda: page.deeds.state_of(comparison().run) == "kept" and part.back.isHidden())
     assert host.toast.label.full_text() == "MiniLM is in use again, Home 1 is kept for later"
     assert part.primary.isEnabled()  # and forth again
+    assert page.tag.text() == "Recommended"
+    assert not page.checks.adoption.isHidden()
+    assert page.bars._base_tail() == " (now)"
     assert part.keep.label() == "Kept"
 
 

@@ -169,3 +169,12 @@ def test_in_a_small_window_it_opens_too(make_window, qtbot) -> None:
     key(K.Key_P)
     key(K.Key_P)
     assert not window.inspector.isVisible()
+
+
+@pytest.mark.parametrize("width", [960, 1100, 1280, 1600])
+def test_what_the_small_keys_do_stands_in_one_line(make_window, qtbot, width: int) -> None:
+    _, page = judging(make_window, qtbot, size=(width, 700))
+    step = page.labelling
+    buttons = (step.skip, step.undo, step.more, step.read, step.graded)
+    qtbot.waitUntil(lambda: len({button.y() for button in buttons}) == 1)
+    assert all(button.accessibleName() for button in buttons)
