@@ -34,6 +34,12 @@ def _warm_children(monkeypatch) -> None:
     monkeypatch.setattr(session_module, "spawn_child", warm.spawn_warm)
 
 
+@pytest.fixture(autouse=True)
+def _folders_are_looked_at_once(monkeypatch) -> None:
+    """Where watches take long to add the folder is looked at once more, and each file counted twice."""
+    monkeypatch.setattr("sbert_desktop.app.watching._BLIND", 3600.0)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _no_child_left() -> Iterator[None]:
     yield

@@ -147,6 +147,12 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture(autouse=True)
+def _folders_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where watches take long to add the folder is looked at once more, and each file counted twice."""
+    monkeypatch.setattr("sbert_desktop.app.watching._BLIND", 3600.0)
+
+
+@pytest.fixture(autouse=True)
 def _plain_theme(qapp: QApplication) -> Iterator[None]:
     theme.apply(scheme="light", text_scale=100, reduce_motion=True)
     yield

@@ -18,6 +18,8 @@ from sbert_desktop.ui.status_bar import fraction, progress_text, run_text
 from tests.ui.conftest import fake
 from tests.ui.fake_app import FOLDERS, FakeApp
 
+WINDOW_PAGES = ("search", "library", "settings", "models")
+
 pytestmark = pytest.mark.gui
 
 

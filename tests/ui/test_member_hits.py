@@ -12,6 +12,8 @@ from sbert_desktop.ui.search.model import heading_of, place_of, title_of
 from tests.ui.conftest import fake
 from tests.ui.fake_app import HOME, kinds_of_documents
 
+WINDOW_PAGES = ("search", "library")
+
 pytestmark = pytest.mark.gui
 
 

@@ -13,6 +13,8 @@ from sbert_desktop.ui.widgets import CheckBox, ComboBox, NumberBox
 from tests.ui.conftest import fake
 from tests.ui.fake_app import MODEL, FakeApp
 
+WINDOW_PAGES = ("search", "models", "library", "settings")
+
 pytestmark = pytest.mark.gui
 
 

@@ -22,6 +22,8 @@ from sbert_desktop.ui.widgets import Button, tag_width
 from tests.ui.conftest import fake
 from tests.ui.fake_app import HOME, FakeApp, many_problems, problems
 
+WINDOW_PAGES = ("search", "library", "settings")
+
 pytestmark = pytest.mark.gui
 
 SHOWN = [row for row in problems() if not row.ignored]

@@ -19,6 +19,8 @@ from sbert_desktop.ui.library.unlock import SHOWN, ask_password
 from tests.ui.conftest import every_widget, fake
 from tests.ui.fake_app import HOME, KINDS, TEXT, left_out
 
+WINDOW_PAGES = ("search", "library", "settings")
+
 pytestmark = pytest.mark.gui
 
 LOCKED = HOME / "Documents" / "Bank" / "Bank statement 2021-04.pdf"
