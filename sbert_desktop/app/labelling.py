@@ -15,9 +15,9 @@ from sbert_desktop.app.label_proposals import propose_same
 from sbert_desktop.app.label_questions import propose_answers
 from sbert_desktop.app.training_views import LabelRow, LabelsView, PairView, Task, TextSide
 from sbert_desktop.domain import ContentId
-from sbert_desktop.errors import LibraryError, SbertDesktopError, UsageError
+from sbert_desktop.errors import LibraryError, SbertDesktopError, TrainingError, UsageError
 from sbert_desktop.library import JudgementRecord
-from sbert_desktop.training.enough import count_enough
+from sbert_desktop.training.checks import how_many
 from sbert_desktop.training.labels import (
     DIFFERENT,
     GRADE_TOP,
@@ -26,8 +26,9 @@ from sbert_desktop.training.labels import (
     RELEVANT,
     SAME,
     LabelKind,
-    same_text,
+    LabelSet,
 )
+from sbert_desktop.training.splitting import Split, split
 
 if TYPE_CHECKING:
     from sbert_desktop.app.session import Session
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 _SHORT = 0.2
 """Share of the rarer answer under which more of it are asked for."""
+_PARTED = 2_000
+"""Judgements up to which they are parted after each: a tenth of a second at most with half of them."""
 _LISTED = 2_000
 """Characters shown of a text in the list of judgements."""
 
@@ -135,7 +138,8 @@ def change_label(session: Session, task: Task, label: str, verdict: str) -> Labe
 def labels_view(session: Session, task: Task) -> LabelsView:
     """Lists what was judged: while labelling, in search (relevance) and in duplicates (whole documents).
 
-    ``enough`` and ``left`` count pairs, of questions and passages questions: what is done is ``enough - left``.
+    ``enough`` and ``left`` count pairs, of questions and passages questions: what is done is ``enough - left``. What
+    judgements of one document are worth is in ``sentence`` and ``shared``, as the check before training has it.
     Documents are shown, and learned from, by their opening passages. ``generation`` rises with each change made in
     this session, so that an answer that was overtaken can be told. ``source`` of a row: ``train``, ``duplicates``, or
     ``""`` for a question and a passage, which are kept alike wherever they were judged.
@@ -145,17 +149,25 @@ def labels_view(session: Session, task: Task) -> LabelsView:
     records = _records(session, task)
     found = label_records.labels_from(records)
     kind = label_records.main_kind(found) or (LabelKind.PAIRS if task is Task.SAME else LabelKind.RELEVANCE)
-    count = len(label_records.as_kind(found, kind)[0])
-    if kind is LabelKind.RELEVANCE and found:
-        count = len({same_text(example.texts[0]) for example in found[kind].labels.examples})
-    enough = count_enough(kind, count)
+    labels = label_records.as_kind(found, kind)[0].labels
+    goal, stands = how_many(labels), how_many(labels, _parted(labels))
     said = Counter(record.verdict for record in records)
     order = (SAME, DIFFERENT) if task is Task.SAME else (RELEVANT, NOT_RELEVANT)
     counts = [(word, said.pop(word, 0)) for word in order] + sorted(said.items())
     return LabelsView(
-        task, len(records), tuple(counts), enough.needed, 0 if enough.enough else max(1, enough.needed - count),
-        enough.sentence, _balance(dict(counts), order), _rows(session, task, records), generation,
+        task, len(records), tuple(counts), goal.needed, 0 if goal.enough else max(1, goal.needed - goal.count),
+        stands.sentence, _balance(dict(counts), order), _rows(session, task, records), generation, stands.shared,
     )  # fmt: skip
+
+
+def _parted(labels: LabelSet) -> Split | None:
+    """Parts labels as the check before training will, None where that cannot be or would take long."""
+    if len(labels) > _PARTED:
+        return None
+    try:
+        return split(labels)
+    except TrainingError:
+        return None
 
 
 # ---------------------------------------------------------------- verdicts and records

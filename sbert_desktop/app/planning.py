@@ -18,7 +18,7 @@ from sbert_desktop.app.training_views import CheckView, FindingView, Plan
 from sbert_desktop.errors import TrainingError, UsageError
 from sbert_desktop.training import checks, splitting
 from sbert_desktop.training.checks import Finding, Severity
-from sbert_desktop.training.enough import effective, half_width
+from sbert_desktop.training.enough import HELD_OUT, effective, half_width
 from sbert_desktop.training.labels import LabelKind, LabelSet, nearly_same_text, positives_of, same_text
 from sbert_desktop.training.objectives import HyperParameters, Objective, checked, defaults, objective, objectives_for
 from sbert_desktop.training.splitting import Split
@@ -217,7 +217,7 @@ def _parted(
         more.append(Finding(error.code, Severity.STOPS, error.message, error.hint))
         split = None
     _tell(context, "Checking labels")
-    findings = [*checks.check(labels, split), *more]
+    findings = [*checks.check(labels, split, share=plan.held_out if split is not None else HELD_OUT), *more]
     findings.sort(key=lambda finding: list(Severity).index(finding.severity))
     train = held = watched = empty
     if split is not None:

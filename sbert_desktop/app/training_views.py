@@ -66,8 +66,10 @@ class LabelRow:
 class LabelsView:
     """What was judged so far.
 
-    ``counts``: by verdict. ``enough``: labels from which a difference worth having can be seen; ``left``: how many
-    are missing to it; both count questions where questions are judged. ``sentence``: says both in words.
+    ``counts``: by verdict. ``enough``: labels from which a difference worth having can be seen where none shares a
+    document with another; ``left``: how many are missing to it; both count questions where questions are judged.
+    ``sentence``: says what so many allow, as the check before training does. ``shared``: why that will ask for more,
+    "" where it will not.
     ``balance``: a sentence on whether one side is short. ``rows``: all, newest first.
     """
 
@@ -80,6 +82,7 @@ class LabelsView:
     balance: str
     rows: tuple[LabelRow, ...]
     generation: int = 0
+    shared: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sbert_desktop.training.enough import count_enough
+from sbert_desktop.training.enough import HELD_OUT, Enough, count_enough
 from sbert_desktop.training.labels import (
     GRADE_TOP,
     LabelKind,
@@ -65,14 +65,16 @@ class Finding:
     chains: tuple[tuple[int, ...], ...] = ()
 
 
-def check(labels: LabelSet, split: Split | None = None) -> tuple[Finding, ...]:
+def check(labels: LabelSet, split: Split | None = None, *, share: float = HELD_OUT) -> tuple[Finding, ...]:
     """Gives what is wrong, the worst first.
 
     Args:
         labels: All of them.
         split: How they were parted, to look for what stands on both sides; None: not yet.
+        share: Share that was to be kept aside.
     """
-    found = [*_few(labels, split), *_classes(labels), *_contradictions(labels), *_sides(labels), *_duplicates(labels)]
+    found = [*_few(labels, split, share), *_classes(labels), *_contradictions(labels), *_sides(labels),
+             *_duplicates(labels)]  # fmt: skip
     if split is not None:
         found += _leaks(labels, split)
     return tuple(sorted(found, key=lambda finding: list(Severity).index(finding.severity)))
@@ -83,17 +85,30 @@ def may_train(findings: Sequence[Finding]) -> bool:
     return all(finding.severity is not Severity.STOPS for finding in findings)
 
 
-def _few(labels: LabelSet, split: Split | None) -> Iterator[Finding]:
+def how_many(labels: LabelSet, split: Split | None = None, *, share: float = HELD_OUT) -> Enough:
+    """Says whether there are enough labels: what is told while judging is what is told before training.
+
+    Args:
+        labels: All of them; of relevance their questions count.
+        split: How they are parted: those that have a document in common count for less. None: not yet.
+        share: Share that is to be kept aside.
+    """
     count = len(labels)
     if labels.kind is LabelKind.RELEVANCE:
         count = len({same_text(example.texts[0]) for example in labels.examples})
-    share = len(split.held_out) / max(1, len(labels)) if split is not None and split.held_out else 0.25
-    enough = count_enough(labels.kind, count, share=share, sizes=() if split is None else split.sizes(split.held_out))
+    held = len(split.held_out) / max(1, len(labels)) if split is not None and split.held_out else share
+    return count_enough(labels.kind, count, share=held, aim=share,
+                        sizes=() if split is None else split.sizes(split.held_out))  # fmt: skip
+
+
+def _few(labels: LabelSet, split: Split | None, share: float) -> Iterator[Finding]:
+    enough = how_many(labels, split, share=share)
     if len(labels) < FEWEST:
         said = f"There are only {len(labels)} {labels.unit}" if len(labels) != 1 else "There is only one label"
-        yield Finding("too-few", Severity.STOPS, f"{said}, too few to learn from.", f"Label about {enough.needed:,}.")
+        yield Finding("too-few", Severity.STOPS, f"{said}, too few to learn from.", f"Label about {enough.alone:,}.")
     elif not enough.enough:
-        yield Finding("few", Severity.WARNS, enough.sentence, f"About {enough.needed:,} would tell more.")
+        advice = enough.shared or f"About {enough.alone:,} would tell more."
+        yield Finding("few", Severity.WARNS, enough.sentence, advice)
 
 
 def _classes(labels: LabelSet) -> Iterator[Finding]:

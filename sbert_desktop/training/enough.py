@@ -30,6 +30,10 @@ _SPEARMAN, _TOGETHER = 0.75, 0.80
 _NDCG_SPREAD = 0.25
 """Standard deviation of the change in nDCG@10 of one question. An assumption, on the side of wide."""
 
+_MORE, _MOST = 1.25, 4.0
+"""How many times the labels without anything in common must be needed to speak of it, and up to where the number means
+something: labels of the same few documents hang together ever more, so that it would rise with each."""
+
 DIFFERENCE: dict[LabelKind, float] = {
     LabelKind.PAIRS: 0.15,
     LabelKind.TRIPLETS: 0.15,
@@ -47,21 +51,26 @@ class Enough:
 
     Attributes:
         count: Labels that there are (questions, for relevance).
-        needed: About as many let the wanted difference be seen.
+        needed: About as many let the wanted difference be seen, if they share documents as those that there are.
+        alone: About as many do if none has anything in common with another.
         half_width: Half the expected 95 % interval of the difference with ``count`` labels, at most 1.
         difference: The difference that is to be seen.
         enough: ``half_width`` is no larger than ``difference``.
         ring: For the progress ring: ``64 of about 120``.
         sentence: One plain sentence on what so many allow.
+        shared: Why ``needed`` is more than ``alone``, or what helps instead; empty where there are enough, and where
+            it is not.
     """
 
     count: int
     needed: int
+    alone: int
     half_width: float
     difference: float
     enough: bool
     ring: str
     sentence: str
+    shared: str = ""
 
     @property
     def share(self) -> float:
@@ -110,7 +119,7 @@ def half_width(kind: LabelKind, held_out: float) -> float:
 
 def count_enough(
     kind: LabelKind, count: int, *, share: float = HELD_OUT, difference: float | None = None,
-    sizes: Sequence[int] = (),
+    sizes: Sequence[int] = (), aim: float | None = None,
 ) -> Enough:  # fmt: skip
     """Says whether there are enough labels, and how many that would be.
 
@@ -120,25 +129,41 @@ def count_enough(
         share: Share of them that is held out, above 0 and below 1.
         difference: The difference that is to be seen; None: ``DIFFERENCE``.
         sizes: How many labels each cluster of documents has, where that is known: those of one document count less.
+        aim: Share that was to be held out, where what documents have in common left no such choice; None: ``share``.
     """
     wanted = DIFFERENCE[kind] if difference is None else difference
     worth = effective(sizes) / sum(sizes) if sum(sizes) else 1.0
     held = count * share * worth
     width = half_width(kind, held)
+    needed, alone = _needed(kind, share * worth, wanted), _needed(kind, share if aim is None else aim, wanted)
+    is_enough = count > 0 and (width <= wanted or count >= needed)
+    unit = {LabelKind.RELEVANCE: "questions"}.get(kind, kind.unit)
+    return Enough(count, needed, alone, width, wanted, is_enough, f"{count:,} of about {needed:,}",
+                  _sentence(kind, unit, count, round(count * share), width, is_enough),
+                  "" if is_enough else _shared(unit, count, needed, alone))  # fmt: skip
+
+
+def _needed(kind: LabelKind, share: float, wanted: float) -> int:
+    """Gives about how many labels let a difference be seen, if such a share of them are independent and held out."""
     low, high = 2, 2
-    while half_width(kind, high * share * worth) > wanted and high < 1_000_000_000:
+    while half_width(kind, high * share) > wanted and high < 1_000_000_000:
         low, high = high, high * 2
     while low < high:  # the fewest that do
         middle = (low + high) // 2
-        if half_width(kind, middle * share * worth) > wanted:
+        if half_width(kind, middle * share) > wanted:
             low = middle + 1
         else:
             high = middle
-    needed = _rounded(high)
-    is_enough = count > 0 and (width <= wanted or count >= needed)
-    unit = {LabelKind.RELEVANCE: "questions"}.get(kind, kind.unit)
-    return Enough(count, needed, width, wanted, is_enough, f"{count:,} of about {needed:,}",
-                  _sentence(kind, unit, count, round(count * share), width, is_enough))  # fmt: skip
+    return _rounded(high)
+
+
+def _shared(unit: str, count: int, needed: int, alone: int) -> str:
+    if needed <= _MORE * alone and count < alone:
+        return ""
+    if needed <= _MOST * alone:
+        return (f"Those with a document or text in common count for less: about {needed:,} {unit} are needed in place "
+                f"of {alone:,}.")  # fmt: skip
+    return f"They come from so few documents that more of the same hardly help: add {unit} of other documents."
 
 
 def _sentence(kind: LabelKind, unit: str, count: int, held: int, width: float, is_enough: bool) -> str:

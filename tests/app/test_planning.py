@@ -83,6 +83,42 @@ def test_few_labels_keep_the_last_state_and_say_what_they_cannot_tell(session):
     assert "40 pairs" in view.findings[0].sentence
 
 
+def shared_pairs(session, count, documents):
+    """Judges pairs of passages of so few documents, each in as many pairs as the others."""
+    session.library.judge_all([
+        JudgementRecord("same", ("same", "different")[n % 2], "", f"{n % documents:064x}", 9 * n, 9 * n + 9,
+                        f"The boat number {n} left the pier.", f"{documents + n % (documents + 1):064x}", 9 * n,
+                        9 * n + 9, f"Boat {n} is no longer at its place.", made=time.time()) for n in range(count)
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "documents"), [(40, 500), (100, 80), (130, 100), (150, 20), (700, 900)])
+def test_what_is_said_of_enough_while_judging_is_what_the_check_says(session, count, documents):
+    from sbert_desktop.app.labelling import labels_view
+
+    shared_pairs(session, count, documents)
+    judging = labels_view(session, Task.SAME)
+    few = [one for one in check_labels(session, Plan(), CONTEXT).findings if one.code == "few"]
+    assert judging.enough == 120, "what to aim at stays: it does not run away while one judges"
+    assert judging.left == max(0, 120 - count)
+    if few:
+        assert judging.sentence == few[0].sentence
+        assert few[0].hint in (judging.shared, "About 120 would tell more.")
+    else:
+        assert "enough to see a difference" in judging.sentence
+        assert judging.shared == ""
+
+
+def test_pairs_of_few_documents_are_known_to_tell_less_before_the_check(session):
+    from sbert_desktop.app.labelling import labels_view
+
+    shared_pairs(session, 150, 20)
+    judging = labels_view(session, Task.SAME)
+    assert judging.left == 0
+    assert judging.sentence == "With 150 pairs nothing could be told from chance."
+    assert "pairs of other documents" in judging.shared
+
+
 @pytest.mark.parametrize("count", [0, 1, 5])
 def test_too_little_stops_and_says_so(session, count):
     pairs(session, count)

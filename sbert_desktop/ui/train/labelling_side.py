@@ -328,7 +328,8 @@ class JudgedSide(Panel):
         self.ring.setToolTip(plain_tip(view.sentence))
         self.ring.setAccessibleDescription(view.sentence)
         if not view.left and view.total:
-            self.said.setText("Enough to learn from")
+            self.said.setText("Enough to learn from; the result will be rough" if view.shared
+                              else "Enough to learn from")
             self.pace.setText(view.sentence)
         elif len(self._paces) >= 3:
             pace = median(self._paces)
@@ -344,7 +345,8 @@ class JudgedSide(Panel):
         self.bar.show_ends(first[:2], second[:2])
         # both counts stand above already
         balance = "Well mixed." if view.balance.endswith("well mixed.") else view.balance
-        self.note.setText(f"{balance} Every fourth {words.unit} is kept aside to check the result and never "
+        shared = f"{view.shared} " if view.shared else ""
+        self.note.setText(f"{balance} {shared}Every fourth {words.unit} is kept aside to check the result and never "
                           "trained on.".strip())
         self.none.setVisible(not view.rows)
         self.all.setVisible(bool(view.rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,17 @@ def test_each_key_is_one_decision_and_the_next_pair_is_there_before_the_answer(m
     shown = " ".join(widget.text() for widget in (page.labelling.hint, page.labelling.number))
     assert "0." not in shown  # no score before the answer
     assert page.labelling.why.text() in ("The model is unsure here", "The model is sure here", "")
+
+
+def test_pairs_that_count_for_less_are_told_of_before_the_check(make_window, qtbot) -> None:
+    _, page = judging(make_window, qtbot, judged=130)
+    side = page.labelling.side
+    assert side.said.text() == "Enough to learn from"
+    why = "Those with a document or text in common count for less: about 260 pairs are needed in place of 120."
+    side.show_view(replace(page.labelling.view(), shared=why))
+    assert side.said.text() == "Enough to learn from; the result will be rough"
+    assert why in side.note.text()
+    assert side.check.isEnabled()
 
 
 def test_pairs_are_asked_for_long_before_they_run_out(make_window, qtbot) -> None:
