@@ -408,7 +408,7 @@ def test_very_many_pairs_are_remembered_at_once_and_in_little_room(root, session
     copies = [Copy(n, root / f"{n}.txt", 9, 0, 1, n, f"{n:064x}") for n in range(120)]
     began = time.process_time()
     remember(session, itertools.combinations(copies, 2), DIFFERENT)
-    assert time.process_time() - began < 5.0
+    assert time.process_time() - began < 10.0
     assert len(apart(session)) == 120 * 119 // 2
     remember(session, itertools.combinations(copies, 2), "")
     assert apart(session) == frozenset()

@@ -21,7 +21,9 @@ def misbehave(source: Source, name: str) -> object:
     if source.name.startswith("hang"):
         time.sleep(3600.0)
     if source.name.startswith("slow"):
-        time.sleep(1.5)
+        until = Path(os.environ["SBERT_DESKTOP_TEST_SLOW_UNTIL"])
+        while not until.exists():
+            time.sleep(0.01)
     if source.name.startswith("spin"):
         began = time.process_time()
         while time.process_time() - began < 5.0:

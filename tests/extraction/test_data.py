@@ -53,7 +53,7 @@ def test_json_lines_broken_json_and_pieces_of_json_are_read(tmp_path: Path) -> N
 def test_hostile_json_ends_soon(tmp_path: Path, text: str) -> None:
     began = time.process_time()
     read(tmp_path, "a.json", '{"k": "v"}' + text)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30
 
 
 def test_yaml_and_toml_lose_their_quotes(tmp_path: Path) -> None:

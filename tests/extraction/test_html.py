@@ -129,7 +129,7 @@ def test_large_and_wide_pages_end_soon(tmp_path: Path) -> None:
             read(tmp_path, html)
         except Exception as error:
             assert type(error).__name__ == "ExtractionError"  # noqa: PT017
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 30
 
 
 def test_block_quotes_are_told_from_the_authors_own_words(tmp_path: Path) -> None:

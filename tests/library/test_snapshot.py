@@ -340,13 +340,14 @@ def fill(library: Library, texts: list[str]) -> None:
             put_text(writer, folder, Path(f"/docs/{number}.txt"), [text])
 
 
-def test_random_queries_are_never_an_error(library: Library) -> None:
+@pytest.mark.parametrize("count", [2_000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_random_queries_are_never_an_error(library: Library, count: int) -> None:
     from .test_analysis import random_text
 
     fill(library, ["the quick brown fox", "C++ 3.40.1 AND OR NOT", "猫が好きです"])
     snapshot = library.snapshot("fake-1")
     chance = random.Random(20)
-    for _ in range(10_000):
+    for _ in range(count):
         query = random_text(chance)
         ids, scores, contents = snapshot.keyword(query, None, 10)
         assert len(ids) == len(scores) == len(contents)
