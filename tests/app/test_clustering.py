@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -335,10 +334,8 @@ class Impatient(NullContext):
 
 def test_a_cancel_ends_the_child_and_the_next_run_works(session, shelf):
     shelf.fill()
-    began = time.monotonic()
     with pytest.raises(Cancelled):
         clustering.run_clusters(session, Impatient())
-    assert time.monotonic() - began < 4
     assert session.library.arrangement(NAME) is None
     assert len(run(session).themes) == 4
 

@@ -19,6 +19,8 @@ from tests.ui.conftest import fake
 from tests.ui.fake_app import HOME
 from tests.ui.fake_kept import QUOTES
 
+WINDOW_PAGES = ("search", "models", "library")
+
 pytestmark = pytest.mark.gui
 
 

@@ -21,6 +21,8 @@ from tests.ui.conftest import fake
 from tests.ui.fake_app import HOME, FakeApp
 from tests.ui.fake_lab import many_models, measured
 
+WINDOW_PAGES = ("search", "models", "library")
+
 pytestmark = pytest.mark.gui
 
 OWN, OTHER = "all-MiniLM-L6-v2", "paraphrase-multilingual-MiniLM-L12-v2"

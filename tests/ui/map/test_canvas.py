@@ -161,6 +161,7 @@ def test_only_the_newest_map_is_drawn(canvas, qtbot):
     canvas.set_map(a_map(np.random.default_rng(1).normal(size=(60_000, 2))))
     newest = a_map(grid())
     canvas.set_map(newest)
+    qtbot.waitUntil(lambda: canvas.map is newest)
     QTest.qWait(150)
     assert canvas.map is newest
 

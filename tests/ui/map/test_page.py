@@ -263,6 +263,7 @@ def test_the_card_comes_after_a_moment_and_never_under_the_pointer(make_map, qtb
     assert page.card.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
     page.canvas.hovered.emit(9, QPoint(300, 300))
     page.canvas.hovered.emit(-1, QPoint(300, 300))
+    qtbot.waitUntil(lambda: not page.card.isVisible())
     qtbot.wait(200)
     assert not page.card.isVisible()
 

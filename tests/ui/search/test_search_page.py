@@ -486,12 +486,14 @@ def test_the_page_paints_in_both_schemes_and_large_type(
     answer(qtbot, page)
     page.model.set_open(0, True)
     page.list.choose(1)
-    qtbot.wait(120)
-    picture = page.grab().toImage()
-    wanted = theme.color("mark").rgb()
-    colors = {picture.pixel(x, y) for x in range(0, picture.width(), 2) for y in range(120, picture.height(), 2)}
-    assert wanted in colors
-    assert theme.color("selected").rgb() in colors
+    wanted = {theme.color("mark").rgb(), theme.color("selected").rgb()}
+
+    def painted() -> bool:
+        picture = page.grab().toImage()
+        return wanted <= {picture.pixel(x, y) for x in range(0, picture.width(), 2)
+                          for y in range(120, picture.height(), 2)}
+
+    qtbot.waitUntil(painted)
     page.list.scrollToBottom()
     assert not page.grab().isNull()
     assert not page.inspector.grab().isNull()
