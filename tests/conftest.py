@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).resolve().parent
 SHARED_DATA = HERE.parent.parent / "shared" / "data"
@@ -27,6 +28,12 @@ os.environ["SBERT_DESKTOP_HOME"] = str(_scratch / "home")
 os.environ.pop("SBERT_DESKTOP_LIBRARY", None)
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 os.environ["SBERT_DESKTOP_NETWORK_LOG"] = str(_network_log)
+
+# The same examples in every run, and none judged by how long it or its making took.
+settings.register_profile(
+    "suite", deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+settings.load_profile("suite")
 
 
 def _guard_the_network() -> None:
