@@ -133,7 +133,7 @@ class _Bench:
         notes.append("Speed was measured on this computer, with passages of your own." if own
                      else "Speed was measured on this computer.")  # fmt: skip
         timed = own or (*judged.texts, *more)[:_SPEED_TEXTS]
-        return cls(session, judged, context, Resamples(judged.clusters), more, timed, tuple(notes))
+        return cls(session, judged, context, Resamples(judged.draws), more, timed, tuple(notes))
 
     def table(self, rows: Sequence[LabRow]) -> LabView:
         """Gives the table so far."""

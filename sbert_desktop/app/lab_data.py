@@ -1,8 +1,8 @@
 """What the model lab measures on: the person's judgements, or a file that ``evaluate`` reads.
 
 Either becomes a :class:`Judged`: texts and questions to encode, and a function from their vectors to a score of any
-resample of what was judged. The interval is a bootstrap over independent groups: labels that share a document or a
-text are drawn together.
+resample of what was judged. The interval is a bootstrap which draws labels that share a document or a text together
+(training/resampling.py).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sbert_desktop.app import judged_tables as tables
 from sbert_desktop.domain import JobContext, Vectors, display_path
 from sbert_desktop.errors import UsageError
 from sbert_desktop.training.labels import LabelKind, LabelSet, same_text
+from sbert_desktop.training.resampling import FEWEST_GROUPS, Draws
 
 if TYPE_CHECKING:
     from sbert_desktop.app.session import Session
@@ -29,8 +30,6 @@ Score = Callable[[Integers], float]
 """Gives the quality over these units (which may repeat), nan where they allow none."""
 
 JUDGEMENTS = "judgements"
-FEWEST = 8
-"""Independent groups of judgements below which nothing is told. Source: ``training.comparing.FEWEST_CLUSTERS``."""
 RESAMPLES = 1_000
 _CERTAIN = 0.9  # share of the resamples that must allow a score, or there is no interval
 _TASKS = {
@@ -47,7 +46,7 @@ class Judged:
         metric: ``ap``, ``spearman``, ``triplet accuracy``, ``ndcg@10``, ``map``, ``accuracy``.
         texts: All passages, each once.
         queries: All questions, each once; encoded as the search does.
-        clusters: int64 [units], the independent group of each unit (pair, question, text, ...).
+        draws: How the units (pairs, questions, texts, ...) are drawn anew.
         measure: Gives the score of vectors of the texts and of the queries; may take a while.
         too_few: Why there can be no quality, else "".
         notes: Plain sentences about what was left out.
@@ -57,7 +56,7 @@ class Judged:
     metric: str
     texts: tuple[str, ...]
     queries: tuple[str, ...]
-    clusters: Integers
+    draws: Draws
     measure: Callable[[Vectors, Vectors, JobContext], Score]
     too_few: str = ""
     notes: tuple[str, ...] = ()
@@ -65,42 +64,36 @@ class Judged:
     @property
     def units(self) -> int:
         """How many pairs, questions or texts are judged."""
-        return len(self.clusters)
+        return len(self.draws)
 
 
 class Resamples:
     """Draws of the units of a data set, the same for every model, so that differences are paired.
 
     Args:
-        clusters: int64 [units].
+        draws: Of the units.
         seed: Of the draws.
     """
 
-    def __init__(self, clusters: Integers, *, seed: int = 0) -> None:
-        self.whole = np.arange(len(clusters))
+    def __init__(self, draws: Draws, *, seed: int = 0) -> None:
+        self.whole = np.arange(len(draws))
         self._seed = seed
-        kinds, numbers, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
-        self._order = np.argsort(numbers, kind="stable")
-        self._starts, self._sizes = np.cumsum(sizes) - sizes, sizes
-        self._count = len(kinds)
+        self._draws = draws
 
     @property
     def enough(self) -> bool:
         """Says whether an interval of these can be trusted."""
-        return self._count >= FEWEST
+        return self._draws.enough
 
     def scores(self, score: Score, check: Callable[[], None]) -> Floats:
         """Gives the score of each draw, float64 [draws], nan where it allows none."""
         lot = np.random.default_rng(self._seed)
-        found = np.full(RESAMPLES if self._count else 0, np.nan)
+        found = np.full(RESAMPLES if len(self._draws) else 0, np.nan)
         for number in range(len(found)):
             if number % 50 == 0:
                 check()
-            drawn = lot.integers(0, self._count, self._count)
-            sizes = self._sizes[drawn]
-            # The members of each group drawn, one behind the other.
-            inside = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-            found[number] = score(self._order[np.repeat(self._starts[drawn], sizes) + inside])
+            units = self._draws.units(lot)
+            found[number] = score(units) if len(units) else np.nan
         return found
 
 
@@ -144,8 +137,8 @@ def _from_judgements(session: Session, task: str) -> Judged:
     if not offered:
         kind = _TASKS[task][0] if task else LabelKind.PAIRS
         return _of_labels(LabelSet(kind), "none of your judgements", ())
-    # The kind that tells most: the one with the most independent groups.
-    kind = max(offered, key=lambda one: (_groups(offered[one]), len(offered[one])))
+    # The kind that tells most: the one of which most is independent.
+    kind = max(offered, key=lambda one: (_drawn(offered[one], _joined(offered[one])).count, len(offered[one])))
     labels = offered[kind]
     rest = sum(len(other) for other in found.values()) - len(labels)
     said = "1 judgement of another kind says" if rest == 1 else f"{rest:,} judgements of other kinds say"
@@ -153,29 +146,30 @@ def _from_judgements(session: Session, task: str) -> Judged:
     return _of_labels(labels, f"{len(labels):,} of your judgements ({labels.unit})", notes)
 
 
-def _groups(labels: LabelSet) -> int:
+def _joined(labels: LabelSet) -> Integers:
+    """Gives the component of each label, int64 [labels]."""
     from sbert_desktop.training.splitting import components
 
-    return len(np.unique(components(labels))) if len(labels) else 0
+    return components(labels) if len(labels) else np.arange(0)
+
+
+def _drawn(labels: LabelSet, groups: Integers) -> Draws:
+    return Draws.of_labels(labels, np.arange(len(labels)), groups)
 
 
 def _of_labels(labels: LabelSet, words: str, notes: tuple[str, ...], *, many: bool = False) -> Judged:
     """Gives labels of one kind as what is measured; ``many``: of a file, where rows count as independent."""
-    from sbert_desktop.training.splitting import components
-
-    groups = np.arange(len(labels)) if many or not len(labels) else components(labels)
+    groups = np.arange(len(labels)) if many else _joined(labels)
     judged = _OF_LABELS[labels.kind](labels, words, groups, notes)
-    count = len(np.unique(judged.clusters))
-    if many or judged.too_few or count >= FEWEST:
+    if many or judged.too_few or judged.draws.enough:
         return judged
     what = "questions" if labels.kind is LabelKind.RELEVANCE else "independent judgements"
-    return _without_quality(
-        judged, f"Too few {what} to compare models by ({count} of at least {FEWEST}): judge more under Train."
-    )
+    said = f"{judged.draws.count} of at least {FEWEST_GROUPS}"
+    return _without_quality(judged, f"Too few {what} to compare models by ({said}): judge more under Train.")
 
 
 def _without_quality(judged: Judged, why: str) -> Judged:
-    return Judged(judged.words, judged.metric, judged.texts, judged.queries, judged.clusters, judged.measure, why,
+    return Judged(judged.words, judged.metric, judged.texts, judged.queries, judged.draws, judged.measure, why,
                   judged.notes)  # fmt: skip
 
 
@@ -211,7 +205,7 @@ def _of_cosines(
     def measure(vectors: Vectors, queries: Vectors, context: JobContext) -> Score:
         return score(np.einsum("nd,nd->n", vectors[rows[:, 0]], vectors[rows[:, 1]]).astype(np.float64))
 
-    return Judged(words, metric, texts, (), groups, measure, why, notes)
+    return Judged(words, metric, texts, (), _drawn(labels, groups), measure, why, notes)
 
 
 def _triplets(labels: LabelSet, words: str, groups: Integers, notes: tuple[str, ...]) -> Judged:
@@ -221,28 +215,31 @@ def _triplets(labels: LabelSet, words: str, groups: Integers, notes: tuple[str, 
         near, far = (np.einsum("nd,nd->n", vectors[rows[:, 0]], vectors[rows[:, place]]) for place in (1, 2))
         return _mean((near > far).astype(np.float64))
 
-    return Judged(words, "triplet accuracy", texts, (), groups, measure, notes=notes)
+    return Judged(words, "triplet accuracy", texts, (), _drawn(labels, groups), measure, notes=notes)
 
 
 def _answers(labels: LabelSet, words: str, groups: Integers, notes: tuple[str, ...]) -> Judged:
     """Ranks for each question all passages that were judged; those nobody judged for it count as not relevant."""
     texts, rows = _numbered([(example.texts[1],) for example in labels.examples])
     relevant: dict[str, set[int]] = {}
+    places: dict[str, list[int]] = {}
     asked: dict[str, tuple[str, int]] = {}
     for place, example in enumerate(labels.examples):
         form = same_text(example.texts[0])
         asked.setdefault(form, (example.texts[0], place))
         if example.value > 0.5:
             relevant.setdefault(form, set()).add(int(rows[place, 0]))
+            places.setdefault(form, []).append(place)
     forms = [form for form in asked if form in relevant]
     answers = [np.array(sorted(relevant[form])) for form in forms]
-    clusters = np.array([groups[asked[form][1]] for form in forms], np.int64)
+    of_questions = np.array([groups[asked[form][1]] for form in forms], np.int64)
+    draws = Draws.of_units(labels, [places[form] for form in forms], of_questions)
     why = ""
     if len(labels) and not forms:
         why = "No passage was judged relevant yet, so nothing can be put in order."
     elif forms and all(len(one) == len(texts) for one in answers):
         why = "No passage was judged not relevant yet, so nothing can be put in order."
-    return Judged(words, "ndcg@10", texts, tuple(asked[form][0] for form in forms), clusters,
+    return Judged(words, "ndcg@10", texts, tuple(asked[form][0] for form in forms), draws,
                   _ranker(answers, [np.ones(len(one)) for one in answers]), why, notes)  # fmt: skip
 
 
@@ -339,7 +336,7 @@ def _of_labelled(file: Path, name: str) -> Judged:
         return _mean(np.mean([one == truth for one in said], axis=0))
 
     return Judged(f"{len(truth):,} texts of {len(data.names):,} labels of {name}", "accuracy", data.texts, (),
-                  np.arange(len(truth)), measure)  # fmt: skip
+                  Draws(np.arange(len(truth))), measure)  # fmt: skip
 
 
 def _of_reranking(file: Path, name: str) -> Judged:
@@ -352,7 +349,7 @@ def _of_reranking(file: Path, name: str) -> Judged:
         return _mean(rank_scores(lists, candidate_cosines(lists, rows, vectors, queries))[:, 0])
 
     return Judged(f"{len(lists.queries):,} queries of {name}", "map", tuple(rows), lists.queries,
-                  np.arange(len(lists.queries)), measure)  # fmt: skip
+                  Draws(np.arange(len(lists.queries))), measure)  # fmt: skip
 
 
 def _of_translations(file: Path, name: str) -> Judged:
@@ -366,7 +363,8 @@ def _of_translations(file: Path, name: str) -> Judged:
         ways = nearest_across(vectors[rows[:, 0]], vectors[rows[:, 1]])
         return _mean(np.mean([way == np.arange(len(rows)) for way in ways], axis=0))
 
-    return Judged(f"{len(first):,} translations of {name}", "accuracy", texts, (), np.arange(len(first)), measure)
+    return Judged(f"{len(first):,} translations of {name}", "accuracy", texts, (), Draws(np.arange(len(first))),
+                  measure)  # fmt: skip
 
 
 def _of_retrieval(folder: Path) -> Judged:
@@ -385,7 +383,7 @@ def _of_retrieval(folder: Path) -> Judged:
     note = "Each document is read as far as the model goes; the search itself reads all of it in passages."
     return Judged(
         f"{len(queries):,} queries over {len(texts):,} documents of {display_path(folder.name)}", "ndcg@10",
-        tuple(texts), tuple(queries), np.arange(len(queries)), _ranker(answers, gains), notes=(note,),
+        tuple(texts), tuple(queries), Draws(np.arange(len(queries))), _ranker(answers, gains), notes=(note,),
     )  # fmt: skip
 
 

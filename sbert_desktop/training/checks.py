@@ -21,6 +21,7 @@ from sbert_desktop.training.labels import (
     same_text,
     value_word,
 )
+from sbert_desktop.training.resampling import Draws
 from sbert_desktop.training.splitting import Apart, Split
 
 FEWEST = 10
@@ -93,12 +94,16 @@ def how_many(labels: LabelSet, split: Split | None = None, *, share: float = HEL
         split: How they are parted: those that have a document in common count for less. None: not yet.
         share: Share that is to be kept aside.
     """
-    count = len(labels)
-    if labels.kind is LabelKind.RELEVANCE:
-        count = len({same_text(example.texts[0]) for example in labels.examples})
-    held = len(split.held_out) / max(1, len(labels)) if split is not None and split.held_out else share
-    return count_enough(labels.kind, count, share=held, aim=share,
-                        sizes=() if split is None else split.sizes(split.held_out))  # fmt: skip
+    of_questions = labels.kind is LabelKind.RELEVANCE
+    count = len({same_text(example.texts[0]) for example in labels.examples}) if of_questions else len(labels)
+    if split is None or not split.held_out:
+        return count_enough(labels.kind, count, share=share)
+    units: dict[object, list[int]] = defaultdict(list)
+    for place in split.held_out:
+        units[same_text(labels.examples[place].texts[0]) if of_questions else place].append(place)
+    draws = Draws.of_units(labels, list(units.values()), split.clusters[[places[0] for places in units.values()]])
+    return count_enough(labels.kind, count, share=len(split.held_out) / len(labels), aim=share,
+                        worth=draws.worth / len(draws))  # fmt: skip
 
 
 def _few(labels: LabelSet, split: Split | None, share: float) -> Iterator[Finding]:

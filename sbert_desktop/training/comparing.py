@@ -2,8 +2,8 @@
 
 The measure fits the kind of label: average precision of pairs, Spearman's correlation of grades, nDCG@10 of questions,
 the share of triplets in the right order. Thresholds are chosen on the part that was learned from, never on the one kept
-aside. The interval is that of a paired bootstrap which draws whole components of documents, since labels of one
-document are not independent. What cannot be measured is a :class:`CannotMeasure` with its reason, never a number.
+aside. The interval is that of a paired bootstrap which draws labels that share documents together, since they are
+not independent (resampling.py). What cannot be measured is a :class:`CannotMeasure` with its reason, never a number.
 numpy only; any thread.
 """
 
@@ -21,12 +21,11 @@ from sbert_desktop.training import _measures
 from sbert_desktop.training._measures import Floats
 from sbert_desktop.training.guards import Guard
 from sbert_desktop.training.labels import LabelKind, LabelSet, same_text
+from sbert_desktop.training.resampling import Draws
 from sbert_desktop.training.splitting import Apart, Split
 
 RESAMPLES = 2_000
 """Resamples of the bootstrap: the ends of a 95 % interval move by about a fiftieth of its width."""
-FEWEST_CLUSTERS = 8
-"""Independent groups of held-out labels below which no interval is trusted: a bootstrap of fewer is too narrow."""
 _CELLS = 4_000_000
 """Weights that are held at a time: 32 MB."""
 _SKEWED = 0.30
@@ -78,7 +77,7 @@ class Comparison:
     Attributes:
         kind: Of the labels.
         n: Labels kept aside (questions, for relevance).
-        clusters: Independent groups of them.
+        clusters: Independent groups of them, or the documents that they share where all hang together.
         primary: What the verdict rests on.
         shown: The measure in the unit of the labels, for bars "71 of 100".
         unit: What the bars count: ``of 100 pairs right``.
@@ -121,7 +120,7 @@ class _Found:
     shown: Both
     unit: str
     gains: Floats
-    clusters: NDArray[np.int64]
+    draws: Draws
     words: str  # "Finds {} of 100 pairs right"
     others: tuple[tuple[str, Both], ...] = ()
     thresholds: tuple[float, float] | None = None
@@ -170,7 +169,7 @@ def measure(labels: LabelSet, columns: Columns) -> float | None:
         found = _KINDS[labels.kind](labels, whole, columns, columns)
     except _Refused:
         return None
-    value = float(found.both(np.ones((1, len(found.clusters))))[0][0])
+    value = float(found.both(np.ones((1, len(found.draws))))[0][0])
     return value if math.isfinite(value) else None
 
 
@@ -224,34 +223,32 @@ def _lowered(sentence: str) -> str:
 
 
 def _compared(kind: LabelKind, found: _Found, seed: int, resamples: int) -> Comparison:
-    numbers, groups = np.unique(found.clusters, return_inverse=True)
-    count = len(numbers)
+    count = found.draws.count
     functions = (found.both, found.shown, *(both for _, both in found.others))
     names = (found.metric, found.shown_metric, *(name for name, _ in found.others))
-    results = _bootstrap(functions, groups, count, seed, resamples)
+    results = _bootstrap(functions, found.draws, seed, resamples)
     measured = [_measured(name, *result) for name, result in zip(names, results, strict=True)]
     primary, shown = measured[0], measured[1]
     gains = found.gains
     tally = int((gains > 0).sum()), int((gains == 0).sum()), int((gains < 0).sum())
-    clear = isinstance(primary, Measured) and primary.low > 0 and count >= FEWEST_CLUSTERS
+    clear = isinstance(primary, Measured) and primary.low > 0 and found.draws.enough
     return Comparison(
         kind, len(gains), count, primary, shown, found.unit, tuple(m for m in measured[2:] if isinstance(m, Measured)),
-        *tally, clear, _verdict(found, primary, shown, count), found.thresholds,
+        *tally, clear, _verdict(found, primary, shown), found.thresholds,
     )  # fmt: skip
 
 
 def _bootstrap(
-    functions: Sequence[Both], groups: NDArray[np.int64], count: int, seed: int, resamples: int
+    functions: Sequence[Both], draws: Draws, seed: int, resamples: int
 ) -> list[tuple[float, float, Floats]]:
     """Gives for each measure base, tuned, and the differences in the resamples in which both can be measured."""
     rng = np.random.default_rng(seed)
-    whole = np.ones((1, len(groups)))
+    whole = np.ones((1, len(draws)))
     points = [both(whole) for both in functions]
     differences: list[list[Floats]] = [[] for _ in functions]
-    step = max(1, _CELLS // max(1, len(groups)))
+    step = max(1, _CELLS // max(1, len(draws)))
     for start in range(0, resamples, step):
-        drawn = rng.multinomial(count, np.full(count, 1 / count), size=min(step, resamples - start))
-        weights = drawn[:, groups].astype(np.float64)
+        weights = draws.weights(rng, min(step, resamples - start))
         for place, both in enumerate(functions):
             one, other = both(weights)
             differences[place].append(other - one)
@@ -272,7 +269,7 @@ def _measured(metric: str, base: float, tuned: float, differences: Floats) -> Me
 _SAID = {"ap": "average precision"}
 
 
-def _verdict(found: _Found, primary: Measured | CannotMeasure, shown: Measured | CannotMeasure, count: int) -> str:
+def _verdict(found: _Found, primary: Measured | CannotMeasure, shown: Measured | CannotMeasure) -> str:
     if isinstance(primary, CannotMeasure):
         return f"Cannot measure: {_lowered(primary.reason)}"
     speaking = shown if isinstance(shown, Measured) else primary
@@ -283,8 +280,8 @@ def _verdict(found: _Found, primary: Measured | CannotMeasure, shown: Measured |
         said = "Orders the labels with {} {} instead of {}".format(primary.metric, *_told_apart(primary))
     else:
         said = found.words.format(*_told_apart(speaking))
-    if count < FEWEST_CLUSTERS:
-        return f"{said}; too few independent labels were kept aside ({count}) to tell it from chance."
+    if not found.draws.enough:
+        return f"{said}; too few independent labels were kept aside ({found.draws.count}) to tell it from chance."
     clear = np.sign(primary.low) == np.sign(primary.high) != 0
     if clear and np.sign(speaking.low) != np.sign(primary.low):
         # The order is clearly another one, yet as many lie on the right side of the threshold.
@@ -387,7 +384,7 @@ def _of_pairs(labels: LabelSet, split: Split, base: Columns, tuned: Columns) -> 
 
     words = "Finds {} of 100 pairs right instead of {}"
     return _Found("ap", both, "balanced_accuracy" if skewed else "accuracy", accuracy, "of 100 pairs right",
-                  right[1].astype(np.float64) - right[0], split.clusters[held],
+                  right[1].astype(np.float64) - right[0], Draws.of_labels(labels, held, split.clusters[held]),
                   words + (", same and different ones counting alike" if skewed else ""), (("f1", f1),),
                   (best[0], best[1]))  # fmt: skip
 
@@ -410,7 +407,8 @@ def _of_grades(labels: LabelSet, split: Split, base: Columns, tuned: Columns) ->
     gains = missed[0] - missed[1]
     gains[np.abs(gains) < 0.02] = 0.0  # of the way from the lowest to the highest rank
     return _Found("spearman_cosine", both, "spearman_cosine", both, "correlation with your grades", gains,
-                  split.clusters[held], "Follows your grades with a correlation of {} instead of {}")  # fmt: skip
+                  Draws.of_labels(labels, held, split.clusters[held]),
+                  "Follows your grades with a correlation of {} instead of {}")  # fmt: skip
 
 
 def _of_triplets(labels: LabelSet, split: Split, base: Columns, tuned: Columns) -> _Found:
@@ -427,7 +425,8 @@ def _of_triplets(labels: LabelSet, split: Split, base: Columns, tuned: Columns) 
         return one, other
 
     return _Found("accuracy_cosine", both, "accuracy_cosine", both, "of 100 triplets right", right[1] - right[0],
-                  split.clusters[held], "Puts {} of 100 triplets in the right order instead of {}")  # fmt: skip
+                  Draws.of_labels(labels, held, split.clusters[held]),
+                  "Puts {} of 100 triplets in the right order instead of {}")  # fmt: skip
 
 
 def _of_questions(labels: LabelSet, split: Split, base: Columns, tuned: Columns) -> _Found:
@@ -438,11 +437,13 @@ def _of_questions(labels: LabelSet, split: Split, base: Columns, tuned: Columns)
     number = {form: place for place, form in enumerate(passages)}
     relevant: dict[str, set[int]] = {}
     asked: dict[str, int] = {}
+    answers: dict[str, list[int]] = {}
     row_of = {form[1]: int(place) for form, place in zip(forms, held, strict=True)}
     for (question, passage), place in zip(forms, held, strict=True):
         asked.setdefault(question, int(place))
         if labels.examples[int(place)].value > 0.5 and passage in number:
             relevant.setdefault(question, set()).add(number[passage])
+            answers.setdefault(question, []).append(int(place))
     questions = [question for question in asked if relevant.get(question)][:_MOST_RANKED]
     if not questions:
         raise _Refused("No question kept aside has a relevant passage.")
@@ -474,7 +475,8 @@ def _of_questions(labels: LabelSet, split: Split, base: Columns, tuned: Columns)
     what = "passage" if labels.kind is LabelKind.RELEVANCE else "text"
     asks = "questions" if labels.kind is LabelKind.RELEVANCE else "cases"
     return _Found("ndcg@10", of(0), "accuracy@1", of(3), f"of 100 {asks} right first", gains,
-                  split.clusters[[asked[question] for question in questions]],
+                  Draws.of_units(labels, [answers[question] for question in questions],
+                                 split.clusters[[asked[question] for question in questions]]),
                   f"Finds the right {what} first in {{}} of 100 {asks} instead of {{}}",
                   (("mrr@10", of(1)), ("map", of(2))))  # fmt: skip
 

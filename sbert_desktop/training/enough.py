@@ -119,7 +119,7 @@ def half_width(kind: LabelKind, held_out: float) -> float:
 
 def count_enough(
     kind: LabelKind, count: int, *, share: float = HELD_OUT, difference: float | None = None,
-    sizes: Sequence[int] = (), aim: float | None = None,
+    worth: float = 1.0, aim: float | None = None,
 ) -> Enough:  # fmt: skip
     """Says whether there are enough labels, and how many that would be.
 
@@ -128,11 +128,10 @@ def count_enough(
         count: Labels that there are (for relevance: questions).
         share: Share of them that is held out, above 0 and below 1.
         difference: The difference that is to be seen; None: ``DIFFERENCE``.
-        sizes: How many labels each cluster of documents has, where that is known: those of one document count less.
+        worth: What a label is worth beside one that has nothing in common with others, above 0 and at most 1.
         aim: Share that was to be held out, where what documents have in common left no such choice; None: ``share``.
     """
     wanted = DIFFERENCE[kind] if difference is None else difference
-    worth = effective(sizes) / sum(sizes) if sum(sizes) else 1.0
     held = count * share * worth
     width = half_width(kind, held)
     needed, alone = _needed(kind, share * worth, wanted), _needed(kind, share if aim is None else aim, wanted)

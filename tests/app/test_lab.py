@@ -17,6 +17,7 @@ from sbert_desktop.cli import main
 from sbert_desktop.encoder.models import default_model_dir
 from sbert_desktop.errors import Cancelled, EncoderError, UsageError
 from sbert_desktop.jobs import NullContext
+from sbert_desktop.training.resampling import Draws
 
 OWN = "all-MiniLM-L6-v2"
 WORDS = [
@@ -255,10 +256,10 @@ def test_every_file_that_evaluate_reads_can_be_measured_on(session, tmp_path):
 def test_labels_of_one_document_are_drawn_together():
     clusters = np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int64)
     values = np.array([1.0] * 4 + [0.0] * 4)
-    drawn = Resamples(clusters).scores(lambda units: float(values[units].mean()), lambda: None)
+    drawn = Resamples(Draws(clusters)).scores(lambda units: float(values[units].mean()), lambda: None)
     assert set(np.round(drawn, 6)) == {0.0, 0.5, 1.0}
     assert interval(drawn) == (0.0, 1.0)
-    free = Resamples(np.arange(8)).scores(lambda units: float(values[units].mean()), lambda: None)
+    free = Resamples(Draws(np.arange(8))).scores(lambda units: float(values[units].mean()), lambda: None)
     assert len(set(np.round(free, 6))) > 5
     assert interval(np.where(np.arange(1000) % 5 == 0, np.nan, free)) is None
 

@@ -31,26 +31,31 @@ def test_a_smaller_difference_needs_more_labels(kind: LabelKind) -> None:
     assert narrow > 3 * wide
 
 
+def share_of(sizes: list[int]) -> float:
+    """Gives what a label is worth where clusters have so many labels each."""
+    return effective(sizes) / sum(sizes)
+
+
 def test_labels_of_few_documents_count_less() -> None:
-    alone = count_enough(LabelKind.PAIRS, 100, sizes=[1] * 100)
-    together = count_enough(LabelKind.PAIRS, 100, sizes=[10] * 10)
+    alone = count_enough(LabelKind.PAIRS, 100, worth=share_of([1] * 100))
+    together = count_enough(LabelKind.PAIRS, 100, worth=share_of([10] * 10))
     assert together.needed > 5 * alone.needed
     assert effective([10] * 10) == pytest.approx(10)
     assert effective([]) == 0.0
 
 
 def test_it_says_why_more_are_needed_and_what_helps_instead_where_more_of_the_same_do_not() -> None:
-    alone = count_enough(LabelKind.PAIRS, 100, sizes=[1] * 25)
+    alone = count_enough(LabelKind.PAIRS, 100, worth=share_of([1] * 25))
     assert (alone.shared, alone.needed, alone.alone) == ("", 120, 120)
-    some = count_enough(LabelKind.PAIRS, 100, sizes=[3] * 5 + [1] * 10)
+    some = count_enough(LabelKind.PAIRS, 100, worth=share_of([3] * 5 + [1] * 10))
     assert some.alone == 120
     assert 1.25 * 120 < some.needed < 4 * 120
     assert some.shared.endswith(f"about {some.needed:,} pairs are needed in place of 120.")
-    together = count_enough(LabelKind.PAIRS, 400, sizes=[90, 5, 5])
+    together = count_enough(LabelKind.PAIRS, 400, worth=share_of([90, 5, 5]))
     assert not together.enough
     assert "pairs of other documents" in together.shared
     assert not any(letter.isdigit() for letter in together.shared), "a number that rises with each label says nothing"
-    enough = count_enough(LabelKind.PAIRS, 2_000, sizes=[3] * 200)
+    enough = count_enough(LabelKind.PAIRS, 2_000, worth=share_of([3] * 200))
     assert (enough.enough, enough.shared) == (True, "")
 
 
