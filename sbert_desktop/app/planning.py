@@ -12,15 +12,25 @@ from typing import TYPE_CHECKING
 
 from sbert_desktop.app import label_records
 from sbert_desktop.app import training_pace as pace
+from sbert_desktop.app.comparing_models import is_scorer
 from sbert_desktop.app.label_records import Named
 from sbert_desktop.app.training_runs import run_folders
 from sbert_desktop.app.training_views import CheckView, FindingView, Plan
 from sbert_desktop.errors import TrainingError, UsageError
 from sbert_desktop.training import checks, splitting
 from sbert_desktop.training.checks import Finding, Severity
-from sbert_desktop.training.enough import HELD_OUT, effective, half_width
-from sbert_desktop.training.labels import LabelKind, LabelSet, nearly_same_text, positives_of, same_text
-from sbert_desktop.training.objectives import HyperParameters, Objective, checked, defaults, objective, objectives_for
+from sbert_desktop.training.enough import HELD_OUT, half_width
+from sbert_desktop.training.labels import LabelKind, LabelSet, nearly_same_text, positives_of
+from sbert_desktop.training.objectives import (
+    FRESH_HEAD_RATE,
+    LEARNING_RATE,
+    HyperParameters,
+    Objective,
+    checked,
+    defaults,
+    objective,
+    objectives_for,
+)
 from sbert_desktop.training.splitting import Split
 
 if TYPE_CHECKING:
@@ -124,6 +134,8 @@ def gather(session: Session | None, plan: Plan, context: JobContext | None = Non
         Cancelled: Through ``context``.
     """
     more: list[Finding] = []
+    if plan.learning_rate is None:
+        plan = replace(plan, learning_rate=_usual_rate(session, plan))
     found = _found(session, plan, context, more)
     chosen = objective(plan.objective) if plan.objective != "auto" else None
     wanted = () if chosen is None else chosen.kinds
@@ -274,13 +286,22 @@ def _learned(plan: Plan, train: LabelSet, chosen: Objective | None) -> tuple[Obj
                      f"Those that can: {fitting}.")  # fmt: skip
 
 
+def _usual_rate(session: Session | None, plan: Plan) -> float:
+    """Gives the rate of what a plan begins with: a cross-encoder made of an encoder has a head that knows nothing."""
+    if plan.kind != CROSS_ENCODER:
+        return LEARNING_RATE
+    base = pace.base_of(session, plan.base, plan.kind)
+    return LEARNING_RATE if base is None or is_scorer(base) else FRESH_HEAD_RATE
+
+
 def _hyper(plan: Plan, learned: LabelSet, goal: Objective, *, keeps_best: bool) -> HyperParameters:
     begin = defaults(learned.kind, len(learned), goal.key)
     return checked(replace(
         begin,
         epochs=begin.epochs if plan.epochs is None else plan.epochs,
         batch=begin.batch if plan.batch is None else plan.batch,
-        learning_rate=plan.learning_rate, warm_up=plan.warm_up, seed=plan.seed, max_tokens=plan.max_tokens,
+        learning_rate=LEARNING_RATE if plan.learning_rate is None else plan.learning_rate, warm_up=plan.warm_up,
+        seed=plan.seed, max_tokens=plan.max_tokens,
         patience=plan.patience if keeps_best and plan.patience > 0 else None, keep_best=keeps_best,
     ))  # fmt: skip
 
@@ -360,17 +381,12 @@ def _finding_view(finding: Finding, gathered: Gathered) -> FindingView:
 
 def _interval(gathered: Gathered) -> str:
     """Says how wide the 95 % interval of the difference will be."""
-    held, kind = gathered.held_out, gathered.kind
-    count = len(held)
-    if not count or gathered.split is None:
+    kind = gathered.kind
+    if not len(gathered.held_out) or gathered.split is None:
         return ""
-    sizes = gathered.split.sizes(gathered.split.held_out)
-    independent = effective(sizes)
-    unit = kind.unit
-    if kind is LabelKind.RELEVANCE:
-        count = len({same_text(example.texts[0]) for example in held.examples})
-        independent, unit = min(float(count), independent), "questions"
-    width = half_width(kind, independent)
+    draws = checks.held_draws(gathered.labels, gathered.split)
+    count, unit = len(draws), "questions" if kind is LabelKind.RELEVANCE else kind.unit
+    width = half_width(kind, draws.worth)
     if width >= 0.995:
         return f"{count:,} {unit} kept aside are too few to measure a difference."
     if kind in {LabelKind.PAIRS, LabelKind.TRIPLETS, LabelKind.NLI}:

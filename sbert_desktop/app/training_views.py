@@ -129,7 +129,8 @@ class Plan:
     """What to train with. ``objective``: ``auto`` or a name of ``training.objectives``.
 
     ``base``: a model's name, "" for the one in use. ``kind``: ``encoder`` or ``cross-encoder``. ``labels``: tables
-    that are trained on beside (or, with ``judgements`` False, in place of) the library's judgements.
+    that are trained on beside (or, with ``judgements`` False, in place of) the library's judgements. None is what
+    is usual.
     """
 
     task: Task = Task.SAME
@@ -139,7 +140,7 @@ class Plan:
     objective: str = "auto"
     epochs: int | None = None
     batch: int | None = None
-    learning_rate: float = 2e-5
+    learning_rate: float | None = None
     warm_up: float = 0.1
     margin: float | None = None
     seed: int = 0

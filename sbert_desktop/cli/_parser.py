@@ -355,7 +355,8 @@ def _train(parser: _Parser) -> None:
     parser.add_argument("--loss", default="auto", metavar="L", help="auto, or a name that an unknown one lists")
     parser.add_argument("--epochs", type=_count, default=None, metavar="E", help="how often each label is seen")
     parser.add_argument("--batch", type=_count, default=None, metavar="B", help="labels in a step")
-    parser.add_argument("--lr", type=float, default=2e-5, metavar="X", help="learning rate (default 2e-5)")
+    parser.add_argument("--lr", type=float, default=None, metavar="X",
+                        help="learning rate (default 2e-5; 2e-4 for a cross-encoder made of an encoder)")  # fmt: skip
     parser.add_argument("--margin", type=float, default=None, metavar="X", help="of a loss that has one")
     parser.add_argument("--seed", type=_seed, default=0, metavar="S", help="of what is drawn by lot (default 0)")
     parser.add_argument("--max-tokens", type=_count, default=None, metavar="N", help="read of a text while training")

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from sbert_desktop.app.session import Session
-from sbert_desktop.app.training_views import ComparisonView, Plan, RunView, Task, TrainingView
+from sbert_desktop.app.training_views import ComparisonView, MeasureView, Plan, RunView, Task, TrainingView
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._console import ConsoleContext
 from sbert_desktop.cli._opening import as_json, session
@@ -178,6 +178,11 @@ def _deed(
     return None
 
 
+def _interval(measure: MeasureView) -> list[float] | None:
+    """Gives the ends, None where all that is kept aside hangs together: drawn anew it is always the same."""
+    return None if measure.low == measure.high and measure.tuned != measure.base else [measure.low, measure.high]
+
+
 def _fields(view: ComparisonView, run: RunView) -> dict[str, object]:
     """Gives the contract of DESIGN section 6, and more. What could not be measured is null."""
     first = view.measures[0] if view.measured and view.measures else None
@@ -187,7 +192,7 @@ def _fields(view: ComparisonView, run: RunView) -> dict[str, object]:
         "difference": {
             "metric": first.metric if first else "",
             "value": first.tuned - first.base if first else None,
-            "ci95": [first.low, first.high] if first else None,
+            "ci95": _interval(first) if first else None,
         },
         "guards": [{"code": guard.code, "title": guard.title, "passed": guard.passed, "severity": guard.severity,
                     "sentence": guard.sentence} for guard in view.guards],
@@ -201,7 +206,7 @@ def _fields(view: ComparisonView, run: RunView) -> dict[str, object]:
         "verdict": view.verdict,
         "refusal": view.refusal,
         "measured": view.measured,
-        "metrics": {one.metric: {"base": one.base, "tuned": one.tuned, "ci95": [one.low, one.high]}
+        "metrics": {one.metric: {"base": one.base, "tuned": one.tuned, "ci95": _interval(one)}
                     for one in view.measures},
         "held_out": view.held_out,
         "trained_on": view.trained_on,

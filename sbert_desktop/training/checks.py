@@ -94,16 +94,23 @@ def how_many(labels: LabelSet, split: Split | None = None, *, share: float = HEL
         split: How they are parted: those that have a document in common count for less. None: not yet.
         share: Share that is to be kept aside.
     """
-    of_questions = labels.kind is LabelKind.RELEVANCE
-    count = len({same_text(example.texts[0]) for example in labels.examples}) if of_questions else len(labels)
+    count = len(labels)
+    if labels.kind is LabelKind.RELEVANCE:
+        count = len({same_text(example.texts[0]) for example in labels.examples})
     if split is None or not split.held_out:
         return count_enough(labels.kind, count, share=share)
-    units: dict[object, list[int]] = defaultdict(list)
-    for place in split.held_out:
-        units[same_text(labels.examples[place].texts[0]) if of_questions else place].append(place)
-    draws = Draws.of_units(labels, list(units.values()), split.clusters[[places[0] for places in units.values()]])
+    draws = held_draws(labels, split)
     return count_enough(labels.kind, count, share=len(split.held_out) / len(labels), aim=share,
                         worth=draws.worth / len(draws))  # fmt: skip
+
+
+def held_draws(labels: LabelSet, split: Split) -> Draws:
+    """Gives how what is kept aside is drawn anew: labels, or of relevance their questions."""
+    units: dict[object, list[int]] = defaultdict(list)
+    for place in split.held_out:
+        key = same_text(labels.examples[place].texts[0]) if labels.kind is LabelKind.RELEVANCE else place
+        units[key].append(place)
+    return Draws.of_units(labels, list(units.values()), split.clusters[[places[0] for places in units.values()]])
 
 
 def _few(labels: LabelSet, split: Split | None, share: float) -> Iterator[Finding]:

@@ -320,3 +320,24 @@ def test_a_margin_that_the_objective_does_not_have_is_told(session):
     assert "margin-not-used" in {one.code for one in found.findings}
     assert not found.parameters
     assert "margin-not-used" not in {one.code for one in gather(session, Plan(margin=0.5), CONTEXT).findings}
+
+
+@pytest.mark.parametrize(("plan", "rate"), [
+    (Plan(), 2e-5), (Plan(kind="cross-encoder"), 2e-4), (Plan(kind="cross-encoder", learning_rate=2e-5), 2e-5),
+])  # fmt: skip
+def test_a_head_that_knows_nothing_learns_at_a_higher_rate_unless_the_person_says_otherwise(session, plan, rate):
+    """The base is an encoder in all of them."""
+    pairs(session, 60)
+    assert gather(session, plan, CONTEXT).require()[1].learning_rate == rate
+
+
+def test_a_cross_encoder_that_is_one_already_goes_on_at_the_usual_rate(session, monkeypatch):
+    pairs(session, 60)
+    monkeypatch.setattr("sbert_desktop.app.planning.is_scorer", lambda folder: True)
+    assert gather(session, Plan(kind="cross-encoder"), CONTEXT).require()[1].learning_rate == 2e-5
+
+
+def test_what_the_check_says_of_the_interval_counts_questions_and_what_they_share(session):
+    session.library.judge_all([answered(n, ("relevant", "not relevant")[n % 4 > 0]) for n in range(400)])
+    view = check_labels(session, Plan(task=Task.ANSWERS), CONTEXT)
+    assert view.interval.startswith("Measured on 25 questions, give or take 0.1")

@@ -15,7 +15,8 @@ import pytest
 
 from sbert_desktop.app import comparing_models
 from sbert_desktop.app.session import Session
-from sbert_desktop.cli import main
+from sbert_desktop.app.training_views import MeasureView
+from sbert_desktop.cli import _train, main
 from tests.app import tuning_case as case
 
 pytest.importorskip("torch")
@@ -143,6 +144,12 @@ def test_a_wrong_use_is_one_plain_line(
     assert said in err
     assert err.count("\n") == 1
     assert answer["error"]
+
+
+def test_an_interval_of_what_all_hangs_together_is_null_and_one_of_equal_models_is_zero() -> None:
+    assert _train._interval(MeasureView("ap", 0.6, 0.7, 0.1, 0.1)) is None
+    assert _train._interval(MeasureView("ap", 0.6, 0.6, 0.0, 0.0)) == [0.0, 0.0]
+    assert _train._interval(MeasureView("ap", 0.6, 0.7, 0.05, 0.15)) == [0.05, 0.15]
 
 
 def test_control_c_leaves_a_run_that_is_resumed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
