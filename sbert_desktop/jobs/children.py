@@ -22,6 +22,10 @@ from sbert_desktop.wire import MAX_PAYLOAD, WireError, read_frame, write_frame
 
 REPLY_LIMITS = {"extract": 192 * 1024 * 1024}
 """Most bytes of a reply by kind: a page of text, or a picture of 40 million pixels in RGB with its header."""
+_SPINS = "10000"
+"""How often threads of GNU OpenMP look before they sleep, unless the environment says otherwise. As it comes they look
+so long that a training beside two busy programs took up to three times as long; so few cost nothing on an idle machine.
+Source: tests/benchmarks/spinning.py."""
 
 
 class ChildProcess:
@@ -41,7 +45,8 @@ class ChildProcess:
         self._lock = threading.Lock()
         self._closed = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
-        full_env = {**os.environ, "PYTHONUNBUFFERED": "1", "SBERT_DESKTOP_NICE": str(nice), **(env or {})}
+        full_env = {"GOMP_SPINCOUNT": _SPINS, **os.environ, "PYTHONUNBUFFERED": "1", "SBERT_DESKTOP_NICE": str(nice)}
+        full_env |= env or {}
         if not getattr(sys, "frozen", False):
             root = str(Path(__file__).resolve().parents[2])
             full_env["PYTHONPATH"] = os.pathsep.join(filter(None, [root, full_env.get("PYTHONPATH", "")]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from contextlib import closing
+from pathlib import Path
 
 import psutil
 import pytest
@@ -24,6 +26,17 @@ def test_child_answers_with_header_and_raw_bytes(child):
     reply, payload = child.request({"word": "grün \u2028", "n": 3}, b"\x00\xff" * 50_000)
     assert reply == {"echo": {"word": "grün \u2028", "n": 3}}
     assert payload == b"\x00\xff" * 50_000
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads /proc, which is not here")
+@pytest.mark.parametrize(("own", "expected"), [(None, b"10000"), ("7", b"7")])
+def test_threads_of_a_child_wait_asleep_unless_the_person_wants_it_otherwise(monkeypatch, own, expected):
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    if own:
+        monkeypatch.setenv("GOMP_SPINCOUNT", own)
+    with closing(spawn_child("echo")) as child:
+        child.request({"n": 1})  # it runs
+        assert b"GOMP_SPINCOUNT=" + expected in Path(f"/proc/{child.pid}/environ").read_bytes().split(b"\0")
 
 
 def test_exception_in_child_is_one_error_and_child_lives_on(child):
