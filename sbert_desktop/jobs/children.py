@@ -24,7 +24,7 @@ REPLY_LIMITS = {"extract": 192 * 1024 * 1024}
 """Most bytes of a reply by kind: a page of text, or a picture of 40 million pixels in RGB with its header."""
 _SPINS = "10000"
 """How often threads of GNU OpenMP look before they sleep, unless the environment says otherwise. As it comes they look
-so long that a training beside two busy programs took up to three times as long; so few cost nothing on an idle machine.
+so long that training beside two busy programs took 1.3 to 3 times as long; so few cost next to nothing on an idle one.
 Source: tests/benchmarks/spinning.py."""
 
 
