@@ -386,7 +386,7 @@ def _interval(gathered: Gathered) -> str:
         return ""
     draws = checks.held_draws(gathered.labels, gathered.split)
     count, unit = len(draws), "questions" if kind is LabelKind.RELEVANCE else kind.unit
-    width = half_width(kind, draws.worth)
+    width = half_width(kind, draws.worth) if draws.enough else 1.0
     if width >= 0.995:
         return f"{count:,} {unit} kept aside are too few to measure a difference."
     if kind in {LabelKind.PAIRS, LabelKind.TRIPLETS, LabelKind.NLI}:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PACE = "pace.json"
 _FEWEST_STEPS = 5
 """Steps from which a training says how fast this machine is: the first ones are slower."""
+_DAY = 86_400.0
 _NEWEST = 5
 """Trainings looked at: a machine, or what else it has to do, changes."""
 _BESIDE = 1.25
@@ -76,10 +77,10 @@ def read_paces(folders: Sequence[Path]) -> tuple[Pace, ...]:
             if kept is None:
                 continue
             figures = [float(cast(float, kept[name])) for name in ("work", "seconds", "when")]
-            if all(0 < one < math.inf for one in figures):
-                work, seconds, when = figures
+            work, seconds, when = figures
+            if all(0 < one < math.inf for one in (*figures, seconds / work)) and when < time.time() + _DAY:
                 found.append(Pace(work, seconds, str(kept["device"]), str(kept["kind"]), when))
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, ArithmeticError):
             continue
     return tuple(sorted(found, key=lambda pace: pace.when, reverse=True))
 
@@ -107,7 +108,7 @@ def _weights(base: Path | None) -> float:
     try:
         figures = json.loads((base / "config.json").read_text("utf-8")) if base is not None else {}
         return 12.0 * float(figures["hidden_size"]) ** 2 * float(figures["num_hidden_layers"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
         return 0.0
 
 

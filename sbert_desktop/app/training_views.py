@@ -254,6 +254,11 @@ class MeasureView:
     low: float
     high: float
 
+    @property
+    def known(self) -> bool:
+        """There is an interval: enough of what is kept aside is independent (``training.comparing.UNKNOWN``)."""
+        return (self.low, self.high) != (-1.0, 1.0)
+
 
 @dataclass(frozen=True, slots=True)
 class ComparisonView:

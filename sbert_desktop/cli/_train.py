@@ -179,8 +179,8 @@ def _deed(
 
 
 def _interval(measure: MeasureView) -> list[float] | None:
-    """Gives the ends, None where all that is kept aside hangs together: drawn anew it is always the same."""
-    return None if measure.low == measure.high and measure.tuned != measure.base else [measure.low, measure.high]
+    """Gives the ends, None where too little of what is kept aside is independent."""
+    return [measure.low, measure.high] if measure.known else None
 
 
 def _fields(view: ComparisonView, run: RunView) -> dict[str, object]:

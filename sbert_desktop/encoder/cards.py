@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-_HEAD = re.compile(r"---\s*\n(.*?)\n---", re.DOTALL)
+_HEAD = re.compile(r"---[ \t]*\r?\n(.*?)\n---", re.DOTALL)
 _TUNED = "with SBERT Desktop"  # what training writes into the card of each model that it makes
 _BASE = re.compile(r"^\| Base \| (.+) \|$", re.MULTILINE)
 _MOST = 1_000_000  # characters of a card: results on a hundred data sets may stand before what is looked for
@@ -30,11 +30,13 @@ class ModelCard:
 
 def read_card(folder: Path) -> ModelCard:
     """Reads a model's card and its seal; what cannot be read says nothing."""
+    text, card = "", folder / "README.md"
     try:
-        with (folder / "README.md").open(encoding="utf-8", errors="replace") as stream:
-            text = stream.read(_MOST)
+        if card.is_file():  # a pipe would never end
+            with card.open(encoding="utf-8", errors="replace") as stream:
+                text = stream.read(_MOST)
     except OSError:
-        text = ""
+        pass
     head = _HEAD.match(text)
     licence = _value(head[1], "license_name") or _value(head[1], "license") if head else ""
     base = _BASE.search(text) if _TUNED in text else None

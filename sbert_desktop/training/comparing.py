@@ -26,6 +26,8 @@ from sbert_desktop.training.splitting import Apart, Split
 
 RESAMPLES = 2_000
 """Resamples of the bootstrap: the ends of a 95 % interval move by about a fiftieth of its width."""
+UNKNOWN = (-1.0, 1.0)
+"""The interval where too little is independent: it could be anything."""
 _CELLS = 4_000_000
 """Weights that are held at a time: 32 MB."""
 _SKEWED = 0.30
@@ -54,7 +56,7 @@ class Measured:
             ``ndcg@10``, ``mrr@10``, ``map``, ``accuracy_cosine``, ``accuracy@1``.
         base: Of the model as it was.
         tuned: Of the tuned one.
-        low: Lower end of the 95 % interval of ``tuned - base``.
+        low: Lower end of the 95 % interval of ``tuned - base``; with ``high`` ``UNKNOWN`` where there is none.
         high: Upper end.
     """
 
@@ -227,7 +229,8 @@ def _compared(kind: LabelKind, found: _Found, seed: int, resamples: int) -> Comp
     functions = (found.both, found.shown, *(both for _, both in found.others))
     names = (found.metric, found.shown_metric, *(name for name, _ in found.others))
     results = _bootstrap(functions, found.draws, seed, resamples)
-    measured = [_measured(name, *result) for name, result in zip(names, results, strict=True)]
+    measured = [_measured(name, *result, enough=found.draws.enough)
+                for name, result in zip(names, results, strict=True)]  # fmt: skip
     primary, shown = measured[0], measured[1]
     gains = found.gains
     tally = int((gains > 0).sum()), int((gains == 0).sum()), int((gains < 0).sum())
@@ -256,10 +259,14 @@ def _bootstrap(
             for (one, other), parts in zip(points, differences, strict=True)]  # fmt: skip
 
 
-def _measured(metric: str, base: float, tuned: float, differences: Floats) -> Measured | CannotMeasure:
+def _measured(
+    metric: str, base: float, tuned: float, differences: Floats, *, enough: bool
+) -> Measured | CannotMeasure:
     good = differences[np.isfinite(differences)]
     if not (math.isfinite(base) and math.isfinite(tuned)):
         return CannotMeasure("The held-out labels, or the similarities of them, are all alike.")
+    if not enough:
+        return Measured(metric, base, tuned, *UNKNOWN)
     if len(good) < max(1, 0.9 * len(differences)):
         return CannotMeasure("One answer is too rare among the held-out labels for an interval.")
     low, high = np.quantile(good, (0.025, 0.975))

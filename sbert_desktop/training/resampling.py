@@ -29,6 +29,8 @@ FEWEST_DOCUMENTS = 15
 """Documents below which they are not drawn one by one. Intervals of means over pairs of 15 held the truth in 88 to 99
 of 100 samples, of 25 and more in 92 to 100, of 10 in 86 to 97; drawn as if independent, of 15 in 52 to 94.
 Source: tests/benchmarks/coverage.py."""
+_WIDEST = 0.25
+"""Share of the units that one document may be in: what all have in common cancels out and is never seen to vary."""
 _MOST = 3
 """Documents that count of a question, those that most others share: each more triples what its weight varies by."""
 
@@ -55,8 +57,11 @@ class Draws:
         if not len(touched) or len(sizes) == len(touched):
             return
         self._rows, degrees = _shared(touched)
-        if self.worth < FEWEST_GROUPS and len(degrees) >= FEWEST_DOCUMENTS:
+        spread = degrees.max() <= _WIDEST * len(touched)
+        if self.worth < FEWEST_GROUPS and len(degrees) >= FEWEST_DOCUMENTS and spread:
             self.count, self.by_document = len(degrees), True
+        if not self.enough:
+            return
         # pairs of units that vary together, each with itself once: those that share two things count twice
         together = np.square(degrees).sum() - ((self._rows < len(degrees)).sum() - len(touched))
         self.worth = max(self.worth, len(touched) ** 2 / float(together))

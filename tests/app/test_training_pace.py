@@ -81,6 +81,9 @@ def test_what_says_nothing_is_not_kept(steps: int, seconds: float, tmp_path: Pat
     "[1]", "{", "{}", '{"work": "much", "seconds": 1, "when": 1, "device": "cpu", "kind": "encoder"}',
     '{"work": 0, "seconds": 1, "when": 1, "device": "cpu", "kind": "encoder"}',
     '{"work": 1, "seconds": NaN, "when": 1, "device": "cpu", "kind": "encoder"}', "[" * 100_000,
+    '{"work": 1%s, "seconds": 1, "when": 1, "device": "cpu", "kind": "encoder"}' % ("0" * 400),
+    '{"work": 1e-300, "seconds": 1e300, "when": 1, "device": "cpu", "kind": "encoder"}',
+    '{"work": 1, "seconds": 1, "when": 1e12, "device": "cpu", "kind": "encoder"}',
 ])  # fmt: skip
 def test_a_damaged_file_is_passed_over(kept: str, tmp_path: Path) -> None:
     (tmp_path / training_pace.PACE).write_text(kept)

@@ -147,7 +147,7 @@ def test_a_wrong_use_is_one_plain_line(
 
 
 def test_an_interval_of_what_all_hangs_together_is_null_and_one_of_equal_models_is_zero() -> None:
-    assert _train._interval(MeasureView("ap", 0.6, 0.7, 0.1, 0.1)) is None
+    assert _train._interval(MeasureView("ap", 0.6, 0.7, -1.0, 1.0)) is None
     assert _train._interval(MeasureView("ap", 0.6, 0.6, 0.0, 0.0)) == [0.0, 0.0]
     assert _train._interval(MeasureView("ap", 0.6, 0.7, 0.05, 0.15)) == [0.05, 0.15]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import threading
 import time
@@ -430,3 +431,14 @@ def test_the_card_tells_licence_source_and_what_a_tuned_model_was_made_from(
     (small / "README.md").write_text("---\nlicense:\n- mit\nbase_model: x\n---\n| Base | x |\n", "utf-8")
     assert read_card(small) == ModelCard("mit")
     assert read_card(small / "nowhere") == ModelCard()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
+def test_a_card_that_is_a_pipe_or_goes_on_for_ever_says_nothing_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "README.md")
+    assert read_card(tmp_path) == ModelCard()
+    (tmp_path / "README.md").unlink()
+    (tmp_path / "README.md").write_text("---" + "\n" * 900_000, "utf-8")
+    before = time.thread_time()
+    assert read_card(tmp_path) == ModelCard()
+    assert time.thread_time() - before < 5  # it would have taken hours

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sbert_desktop.training.checks import how_many
-from sbert_desktop.training.comparing import Measured, compare
+from sbert_desktop.training.checks import held_draws, how_many
+from sbert_desktop.training.comparing import UNKNOWN, Measured, compare
 from sbert_desktop.training.labels import Example, LabelKind, LabelSet
 from sbert_desktop.training.resampling import FEWEST_DOCUMENTS, Draws
 from sbert_desktop.training.splitting import components, split
@@ -36,10 +36,10 @@ def with_cosines(labels: LabelSet, noise: float, seed: int) -> tuple[np.ndarray,
     return first, np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)
 
 
-@pytest.mark.parametrize("count", [120, 400])
-def test_judging_more_in_a_small_library_leads_to_a_verdict(count: int) -> None:
+@pytest.mark.parametrize(("documents", "count"), [(60, 480), (200, 400)])
+def test_judging_more_in_a_small_library_leads_to_a_verdict(documents: int, count: int) -> None:
     """Their documents join all labels that are kept aside into one group."""
-    labels = pairs_between(count // 2, count)
+    labels = pairs_between(documents, count)
     parts = split(labels)
     assert len(parts.sizes(parts.held_out)) < 3
     base, tuned = with_cosines(labels, 0.6, 1), with_cosines(labels, 0.05, 2)
@@ -57,6 +57,22 @@ def test_more_labels_of_the_same_documents_are_never_worth_less() -> None:
     worth = [draws_of(pairs_between(60, count)).worth for count in (60, 120, 240, 480)]
     assert min(worth) > 8
     assert how_many(pairs_between(60, 480), split(pairs_between(60, 480))).half_width < 0.5
+
+
+def test_what_one_document_has_a_hand_in_everywhere_is_not_told_from_chance() -> None:
+    """Its own effect would cancel out of every draw."""
+    examples = [Example((f"a{i}", f"b{i}"), float(i // 4 % 2), (f"hub {i % 4 == 0}", f"{i % 4 == 0} {i // 4 % 24}"))
+                for i in range(200)]  # fmt: skip
+    labels = LabelSet(LabelKind.PAIRS, tuple(examples))
+    parts = split(labels)
+    draws = held_draws(labels, parts)
+    assert (draws.by_document, draws.enough, draws.worth) == (False, False, 1.0)
+    found = compare(labels, parts, with_cosines(labels, 0.6, 1), with_cosines(labels, 0.05, 2))
+    assert not found.clearly_better
+    assert "too few independent labels" in found.verdict
+    assert isinstance(found.primary, Measured)
+    assert (found.primary.low, found.primary.high) == UNKNOWN
+    assert how_many(labels, parts).sentence == "With 200 pairs nothing could be told from chance."
 
 
 def test_questions_count_as_such_however_many_passages_were_judged_for_each() -> None:
