@@ -244,6 +244,19 @@ class Arrow:
     new_y: float
 
 
+def is_known(low: float, high: float) -> bool:
+    """Says whether an interval says anything; where too little of what is kept aside is independent it does not.
+
+    Source: ``training.comparing.UNKNOWN``.
+    """
+    return (low, high) != (-1.0, 1.0)
+
+
+def interval_words(low: float, high: float, decimals: int = 4) -> str:
+    """Gives the ends of an interval as figures, or that it is not known."""
+    return f"{low:+.{decimals}f} to {high:+.{decimals}f}" if is_known(low, high) else "not known"
+
+
 @dataclass(frozen=True, slots=True)
 class MeasureView:
     """One measure of base and tuned, by its name in the field, with the 95 % interval of the difference."""
@@ -253,11 +266,6 @@ class MeasureView:
     tuned: float
     low: float
     high: float
-
-    @property
-    def known(self) -> bool:
-        """There is an interval: enough of what is kept aside is independent (``training.comparing.UNKNOWN``)."""
-        return (self.low, self.high) != (-1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

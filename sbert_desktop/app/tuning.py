@@ -20,7 +20,15 @@ from sbert_desktop.app import training_pace
 from sbert_desktop.app import training_runs as runs
 from sbert_desktop.app.session import Session
 from sbert_desktop.app.training_runs import Material
-from sbert_desktop.app.training_views import ComparisonView, CurvePoint, Plan, RunView, SpaceView, TrainingView
+from sbert_desktop.app.training_views import (
+    ComparisonView,
+    CurvePoint,
+    Plan,
+    RunView,
+    SpaceView,
+    TrainingView,
+    interval_words,
+)
 from sbert_desktop.domain import Child, JobContext, Vectors
 from sbert_desktop.errors import EncoderError, TrainingError, UsageError
 from sbert_desktop.training import running
@@ -188,7 +196,7 @@ def _kept(session: Session, folder: Path, context: JobContext) -> str:
 
 def _card_lines(view: ComparisonView) -> list[tuple[str, str]]:
     lines = [(f"{one.metric} on {view.held_out:,} labels kept aside",
-              f"{one.tuned:.4f}, before {one.base:.4f} (95 % of the difference: {one.low:+.4f} to {one.high:+.4f})")
+              f"{one.tuned:.4f}, before {one.base:.4f} (95 % of the difference: {interval_words(one.low, one.high)})")
              for one in view.measures]  # fmt: skip
     return [*lines, *((guard.title, guard.sentence) for guard in view.guards)]
 

@@ -11,7 +11,16 @@ from pathlib import Path
 from types import FrameType
 
 from sbert_desktop.app.session import Session
-from sbert_desktop.app.training_views import ComparisonView, MeasureView, Plan, RunView, Task, TrainingView
+from sbert_desktop.app.training_views import (
+    ComparisonView,
+    MeasureView,
+    Plan,
+    RunView,
+    Task,
+    TrainingView,
+    interval_words,
+    is_known,
+)
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._console import ConsoleContext
 from sbert_desktop.cli._opening import as_json, session
@@ -180,7 +189,7 @@ def _deed(
 
 def _interval(measure: MeasureView) -> list[float] | None:
     """Gives the ends, None where too little of what is kept aside is independent."""
-    return [measure.low, measure.high] if measure.known else None
+    return [measure.low, measure.high] if is_known(measure.low, measure.high) else None
 
 
 def _fields(view: ComparisonView, run: RunView) -> dict[str, object]:
@@ -231,7 +240,7 @@ def _print(view: ComparisonView, run: RunView) -> None:
     output.line(f"{view.verdict}" + ("" if view.verdict.endswith(".") else "."))
     for one in view.measures if view.measured else ():
         output.line(f"  {one.metric:20} {one.base:.4f} -> {one.tuned:.4f}  ({one.tuned - one.base:+.4f}, "
-                    f"95 % from {one.low:+.4f} to {one.high:+.4f})")  # fmt: skip
+                    f"95 % interval {interval_words(one.low, one.high)})")  # fmt: skip
     if view.measured:
         output.line(f"  of {view.held_out:,} kept aside: {view.better:,} better, {view.same:,} the same, "
                     f"{view.worse:,} worse")  # fmt: skip

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
-from sbert_desktop.app.training_views import ComparisonView
+from sbert_desktop.app.training_views import ComparisonView, interval_words
 from sbert_desktop.domain import display_path
 from sbert_desktop.ui.page import Action, Desk
 from sbert_desktop.ui.saving import ask_target
@@ -432,7 +432,7 @@ def _figures(view: ComparisonView) -> str:
     if not view.measured:
         return "\n".join(["No figures.", *view.notes])
     rows = [f"{metric_words(view.metric)}: {view.base:.3f} now, {view.tuned:.3f} tuned; difference "
-            f"{view.difference:+.3f}, 95 % interval {view.low:+.3f} to {view.high:+.3f} (paired bootstrap over "
+            f"{view.difference:+.3f}, 95 % interval {interval_words(view.low, view.high, 3)} (paired bootstrap over "
             "documents)"]
     intervals = {one.metric: one for one in view.measures}
     for metric, base, tuned in view.other_metrics or [(one.metric, one.base, one.tuned) for one in view.measures]:
@@ -440,7 +440,7 @@ def _figures(view: ComparisonView) -> str:
             continue
         text = f"{metric_words(metric)}: {base:.3f} now, {tuned:.3f} tuned"
         known = intervals.get(metric)
-        rows.append(f"{text}; 95 % interval {known.low:+.3f} to {known.high:+.3f}" if known is not None else text)
+        rows.append(f"{text}; 95 % interval {interval_words(known.low, known.high, 3)}" if known is not None else text)
     rows += [f"Trained on: {view.device}"] if view.device else []
     return "\n".join([*rows, *view.notes])
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QLineF, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from sbert_desktop.app.training_views import ComparisonView
+from sbert_desktop.app.training_views import ComparisonView, is_known
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.comparing_words import (
     clear,
@@ -239,7 +239,7 @@ class ComparisonBars(QWidget):
                       stacked: bool) -> None:
         if stacked:
             place = QRect(self.width() // 3, words.y(), self.width() - self.width() // 3, words.height())
-            text = f"{interval(view)}, 95 % sure"
+            text = f"{interval(view)}, {'95 % sure' if is_known(view.low, view.high) else most_likely(view)}"
             painter.setFont(_fitting("medium", text, place.width()))
             painter.drawText(place, Qt.AlignmentFlag.AlignRight | _MIDDLE, text)
             return

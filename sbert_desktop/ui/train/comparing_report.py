@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sbert_desktop.app.training_views import ComparisonView
+from sbert_desktop.app.training_views import ComparisonView, interval_words
 from sbert_desktop.ui.train.arrows import arrows_words
 from sbert_desktop.ui.train.changes import groups_words
 from sbert_desktop.ui.train.comparing_checks import LOOKS
@@ -22,7 +22,7 @@ def report(view: ComparisonView) -> str:
                 f"| {_cell(view.name)} (tuned) | {number(view, view.tuned)} {view.unit} |",
                 f"| difference | {interval_spoken(view)} |",
                 f"| {metric_words(view.metric)} | {view.base:.4f} to {view.tuned:.4f}, difference "
-                f"{view.difference:+.4f}, 95 % interval {view.low:+.4f} to {view.high:+.4f} |"]
+                f"{view.difference:+.4f}, 95 % interval {interval_words(view.low, view.high)} |"]
         out += [f"| {metric_words(metric)} | {base:.4f} to {tuned:.4f} |" for metric, base, tuned in view.other_metrics]
         out += [""]
     out += ["## Checks", ""]

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Final
 
-from sbert_desktop.app.training_views import ChangeRow, ComparisonView
+from sbert_desktop.app.training_views import ChangeRow, ComparisonView, is_known
 from sbert_desktop.ui import words
 
 MINUS: Final = "\N{MINUS SIGN}"
@@ -52,6 +52,8 @@ def clear(view: ComparisonView) -> int:
 
 def interval(view: ComparisonView) -> str:
     """Gives the interval as it is written beside the picture: ``6 to 20 better``."""
+    if not is_known(view.low, view.high):
+        return "could be chance"
     low, high = number(view, abs(view.low)), number(view, abs(view.high))
     side = clear(view)
     if side > 0:
@@ -65,6 +67,8 @@ def interval(view: ComparisonView) -> str:
 
 def interval_spoken(view: ComparisonView) -> str:
     """Gives the interval as it is said: ``between 6 and 20 better, 95 % sure``."""
+    if not is_known(view.low, view.high):
+        return "could be chance: too few independent ones were kept aside"
     low, high = number(view, abs(view.low)), number(view, abs(view.high))
     side = clear(view)
     if side > 0:
@@ -78,6 +82,8 @@ def interval_spoken(view: ComparisonView) -> str:
 
 def most_likely(view: ComparisonView) -> str:
     """Gives ``95 % sure; 13 most likely``."""
+    if not is_known(view.low, view.high):
+        return "too few independent ones"
     word = "" if clear(view) or not view.difference else " better" if view.difference > 0 else " worse"
     return f"95 % sure; {number(view, abs(view.difference))}{word} most likely"
 

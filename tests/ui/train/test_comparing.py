@@ -410,3 +410,15 @@ def test_the_report_holds_every_figure(tmp_path: Path, step, qtbot, monkeypatch)
     for part in ("Recommended", "between 6 and 20 better", "nDCG@10", "when do I get my deposit back",
                  "12 groups more", "Home \\| 1", "take care"):
         assert part in text
+
+
+def test_where_too_little_is_independent_no_interval_is_shown_and_nothing_is_called_worse() -> None:
+    said = "Finds 40 of 100 pairs right instead of 58; too few independent labels were kept aside (1)"
+    view = replace(comparison(), low=-1.0, high=1.0, tuned=0.40, base=0.58, difference=-0.18, recommended=False,
+                   refusal=said, verdict=said, measures=(MeasureView("ap", 0.58, 0.40, -1.0, 1.0),))  # fmt: skip
+    assert interval(view) == "could be chance"
+    assert judge(view).tag != "Worse"
+    told = report(view)
+    assert "95 % interval not known" in told
+    assert "95 % sure" not in told
+    assert "-1.0" not in told
