@@ -2,8 +2,9 @@
 
 Labels that share a document, or a text, are joined into groups, and whole groups are drawn. Many labels of few
 documents all hang together in one group, though, of which nothing can be drawn. Then each document gets a chance of
-its own, and a label the product of those of its documents: the pigeonhole bootstrap, which is rather too wide than
-too narrow. Questions are drawn by what answers them.
+its own, and a label the product of those of its documents: the pigeonhole bootstrap. It is rather too wide where there
+are many documents, and somewhat too narrow where there are few (FEWEST_DOCUMENTS). Questions are drawn by what answers
+them.
 
 Source: Owen 2007, Annals of Applied Statistics 1 (the pigeonhole bootstrap); Rubin 1981, Annals of Statistics 9
 (exponential weights).

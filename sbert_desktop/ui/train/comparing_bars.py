@@ -18,6 +18,7 @@ from sbert_desktop.ui.train.comparing_words import (
     most_likely,
     number,
     picture_words,
+    shown_ends,
 )
 from sbert_desktop.ui.widgets import name, plain_tip
 
@@ -214,7 +215,8 @@ class ComparisonBars(QWidget):
     @staticmethod
     def _ends(view: ComparisonView) -> tuple[float, float]:
         factor = 100.0 if "of 100" in view.unit else 1.0
-        return factor * view.low, factor * view.high
+        low, high = shown_ends(view)
+        return factor * low, factor * high
 
     def _paint_interval(self, painter: QPainter, band: QRectF, view: ComparisonView) -> None:
         axis = difference_axis(view)
@@ -226,11 +228,12 @@ class ComparisonBars(QWidget):
         pen = QPen(color, 3)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         painter.setPen(pen)
-        painter.drawLine(QLineF(left, y, right, y))
-        pen.setWidth(2)
-        painter.setPen(pen)
-        for x in (left, right):
-            painter.drawLine(QLineF(x, y - CAP / 2, x, y + CAP / 2))
+        if is_known(view.low, view.high):
+            painter.drawLine(QLineF(left, y, right, y))
+            pen.setWidth(2)
+            painter.setPen(pen)
+            for x in (left, right):
+                painter.drawLine(QLineF(x, y - CAP / 2, x, y + CAP / 2))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color)
         painter.drawEllipse(QPointF(middle, y), DOT / 2, DOT / 2)

@@ -119,10 +119,16 @@ def nice_step(span: float, most: int) -> float:
     return next(base * factor for factor in (1, 2, 5, 10) if base * factor >= raw * (1 - 1e-9))
 
 
+def shown_ends(view: ComparisonView) -> tuple[float, float]:
+    """Gives the ends of the interval; where it is not known there is the difference alone."""
+    return (view.low, view.high) if is_known(view.low, view.high) else (view.difference, view.difference)
+
+
 def difference_axis(view: ComparisonView) -> Axis:
     """Gives the axis of the difference: "same" inside it, with room for the words on both sides."""
     factor = 100.0 if counted(view) else 1.0
-    low, high = min(0.0, factor * view.low), max(0.0, factor * view.high)
+    ends = shown_ends(view)
+    low, high = min(0.0, factor * ends[0]), max(0.0, factor * ends[1])
     step = nice_step(max(high - low, 0.04 * factor), _STEPS - 3)
     first, last = math.floor(low / step - 1e-9), math.ceil(high / step + 1e-9)
     if low > -1e-9:
@@ -181,7 +187,9 @@ def judge(view: ComparisonView) -> Judged:
     if side < 0:
         return Judged("Worse", "danger", "down", headline, asked)
     if not side:
-        return Judged("Not clearly better", "warn", "warning", f"About as good as {view.base_name}",
+        known = is_known(view.low, view.high)
+        return Judged("Not clearly better", "warn", "warning",
+                      f"About as good as {view.base_name}" if known else "Too little to tell which is better",
                       f"{_ended(view.verdict)} {asked}".strip())
     if view.refusal or not view.recommended:
         return Judged("Not clearly better", "warn", "warning", f"About as good as {view.base_name}",

@@ -58,7 +58,7 @@ RUINED = comparison(guards=(*comparison().guards, COLLAPSED), recommended=False,
 def test_the_axis_of_the_difference_holds_the_interval_and_no_difference() -> None:
     assert [word for _, word in difference_axis(comparison()).ticks] == \
         ["−10", "−5", "same", "+5", "+10", "+15", "+20", "+25"]
-    for low, high in ((0.001, 0.002), (-0.3, -0.01), (-0.5, 0.6), (0.0, 0.0), (-1.0, 1.0), (0.2, 0.2)):
+    for low, high in ((0.001, 0.002), (-0.3, -0.01), (-0.5, 0.6), (0.0, 0.0), (-1.0, 0.99), (0.2, 0.2)):
         for unit in ("of 100 pairs right", "correlation with your grades"):
             view = comparison(low=low, high=high, unit=unit)
             axis, factor = difference_axis(view), 100 if "100" in unit else 1
@@ -417,7 +417,8 @@ def test_where_too_little_is_independent_no_interval_is_shown_and_nothing_is_cal
     view = replace(comparison(), low=-1.0, high=1.0, tuned=0.40, base=0.58, difference=-0.18, recommended=False,
                    refusal=said, verdict=said, measures=(MeasureView("ap", 0.58, 0.40, -1.0, 1.0),))  # fmt: skip
     assert interval(view) == "could be chance"
-    assert judge(view).tag != "Worse"
+    assert (judge(view).tag, judge(view).headline) == ("Not clearly better", "Too little to tell which is better")
+    assert -50 < difference_axis(view).low < -18 < 0 < difference_axis(view).high < 50
     told = report(view)
     assert "95 % interval not known" in told
     assert "95 % sure" not in told
