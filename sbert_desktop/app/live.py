@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _FIRST_AGAIN, _LAST_AGAIN = 5.0, 300.0
 """Seconds after which a file that somebody writes to is tried again, at first and at most."""
-_STALE_AFTER = 3.0
+_STALE_AFTER, _STALE_WAITS = 3.0, 3
+"""Seconds until a stale file is looked at; so many times longer at most while whoever watches has yet to tell."""
 
 T = TypeVar("T")
 SubmitIndex = Callable[[indexing.IndexRequest, Callable[[JobContext], object]], JobId]
@@ -56,6 +57,7 @@ class Live:
         self._again_at = 0.0
         self._stale: set[Path] = set()
         self._stale_timer: threading.Timer | None = None
+        self._stale_waits = 0
         session.settings.subscribe(self._on_setting)
 
     # ------------------------------------------------------------- watching
@@ -102,12 +104,23 @@ class Live:
                 return
             self._stale.update(paths)
             if self._stale_timer is None:
-                self._stale_timer = threading.Timer(_STALE_AFTER, self._tell_stale)
-                self._stale_timer.daemon = True
-                self._stale_timer.start()
+                self._stale_waits = 0
+                self._tell_stale_later()
+
+    def _tell_stale_later(self) -> None:
+        self._stale_timer = threading.Timer(_STALE_AFTER, self._tell_stale)
+        self._stale_timer.daemon = True
+        self._stale_timer.start()
 
     def _tell_stale(self) -> None:
         with self._lock:
+            if self._ended():
+                return
+            watching = self._watching
+            if watching is not None and watching.has_pending() and self._stale_waits < _STALE_WAITS:
+                self._stale_waits += 1
+                self._tell_stale_later()
+                return
             paths, self._stale = self._stale, set()
             self._stale_timer = None
         self.changed(paths)

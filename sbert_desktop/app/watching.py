@@ -151,6 +151,11 @@ class Watching:
         with self._lock:
             return {root.path: (root.watch, root.note) for root in self._roots.values()}
 
+    def has_pending(self) -> bool:
+        """Says whether something was heard of that was not reported yet."""
+        with self._lock:
+            return bool(self._pending or self._whole)
+
     def stop(self, timeout: float = 2.0) -> None:
         """Ends watching; waits at most so long for the threads. Idempotent."""
         until = time.monotonic() + timeout

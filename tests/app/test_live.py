@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sbert_desktop.app import live
 from sbert_desktop.app.facade import App
 from sbert_desktop.app.views import IndexProgress
 from sbert_desktop.domain import FolderRules, Mode, Outcome, Partial, Query
@@ -152,6 +153,27 @@ def test_stale_hits_are_queued_for_reading(app, inbox, folder):
     until(lambda: inbox.result(app.refresh()).documents == 5)
     view = inbox.result(app.search(Query("sourdough leeks", mode=Mode.KEYWORD)))
     assert [(d.state, view.notes) for d in view.documents] == [("current", ())]
+
+
+def test_stale_hits_wait_for_whoever_watches_but_not_for_ever(app, inbox, folder, monkeypatch):
+    inbox.result(app.add_folders([folder]))
+    monkeypatch.setattr(live, "_STALE_AFTER", 0.05)
+    checked: list[Path] = []
+    monkeypatch.setattr(app._live, "check", lambda paths: checked.extend(paths))
+    asked: list[bool] = []
+    for answers, times in (([True, True, False], 3), ([True] * 99, live._STALE_WAITS + 1)):
+        asked.clear()
+        checked.clear()
+        left = iter(answers)
+
+        def has_pending(left=left) -> bool:
+            asked.append(next(left))
+            return asked[-1]
+
+        monkeypatch.setattr(app._live._watching, "has_pending", has_pending)
+        app._live.stale([folder / "kitchen" / "soup.html"])
+        until(lambda: checked)
+        assert (checked, asked) == ([folder / "kitchen" / "soup.html"], answers[:times])
 
 
 def test_rules_and_a_new_place_are_in_force_after_their_run(app, inbox, folder, tmp_path):
