@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -344,6 +345,58 @@ def test_the_versions_under_test_are_the_pinned_ones() -> None:
         if installed != version:
             differing[name] = (installed, version)
     assert not differing
+
+
+STEADY = "def test_right():\n    assert True\n"
+UNSTEADY = """
+from pathlib import Path
+def test_by_chance():
+    met = Path("met")
+    first = not met.exists()
+    met.touch()
+    assert not first
+"""
+BROKEN = "import pytest\n@pytest.mark.parametrize('n', range({count}))\ndef test_wrong(n):\n    assert n < 0\n"
+
+
+@pytest.mark.parametrize(
+    ("texts", "chosen", "status", "told"),
+    [
+        ((STEADY,), (), 0, 0),
+        ((STEADY, UNSTEADY), (), 0, 1),
+        ((STEADY, UNSTEADY), ("test_1.py",), 1, 0),  # a part that was asked for runs as pytest would run it
+        ((UNSTEADY, BROKEN.format(count=1)), (), 1, 0),
+        ((UNSTEADY, BROKEN.format(count=3)), (), 1, 0),
+        (("import nothing_of_this_name\n",), (), 1, 0),
+    ],
+)
+def test_a_test_that_passes_alone_is_named_and_one_that_does_not_fails_the_run(
+    repository: Path,
+    bootstrap: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    texts: tuple[str, ...],
+    chosen: tuple[str, ...],
+    status: int,
+    told: int,
+) -> None:
+    for number, text in enumerate(texts):
+        (repository / f"test_{number}.py").write_text(text, encoding="utf-8")
+    bootstrap.LAST_FAILED.parent.mkdir(parents=True)
+    bootstrap.LAST_FAILED.write_text('{"test_gone.py::test_of_last_week": true}', encoding="utf-8")
+    bootstrap.BIN.mkdir(parents=True)
+    # ruff and mypy pass at once; pytest is the real one
+    bootstrap.PYTHON.write_text(
+        f'#!/bin/sh\n[ "$2" = pytest ] || exit 0\nexec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8"
+    )
+    bootstrap.PYTHON.chmod(0o755)
+    for name in [name for name in os.environ if name.startswith("PYTEST_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert bootstrap.run_tests(chosen) == status
+    out = "".join(capfd.readouterr())
+    assert out.count("UNSTEADY") == told
+    assert told == 0 or "UNSTEADY: test_1.py::test_by_chance" in out
 
 
 def test_ci_runs_the_test_command() -> None:
