@@ -156,6 +156,12 @@ def kept_model_names(session: Session) -> frozenset[str]:
     return frozenset(names - {WORDS_ONLY.name})
 
 
+def kept_whole(session: Session) -> frozenset[str]:
+    """Gives the names of the models whose kept spaces serve at once when their model is chosen."""
+    documents = session.library.counts().documents
+    return frozenset(record.name for record in session.library.measured_spaces() if _is_nearly_whole(record, documents))
+
+
 def _is_nearly_whole(kept: SpaceRecord, documents: int) -> bool:
     """Says whether a space that was in use once can serve at once."""
     enough = kept.passages >= max(1, NEARLY_ALL * kept.of) and kept.uncut <= (1 - NEARLY_ALL) * documents

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from sbert_desktop.app import training_pace
 from sbert_desktop.app import training_runs as runs
 from sbert_desktop.app.session import Session
+from sbert_desktop.app.spaces import kept_whole
 from sbert_desktop.app.training_runs import Material
 from sbert_desktop.app.training_views import (
     ComparisonView,
@@ -89,12 +90,22 @@ def _view_of(folder: Path) -> RunView:
 
 
 def trainings(session: Session) -> tuple[RunView, ...]:
-    """Lists trainings, the newest first; one whose model was adopted and gave way to another since is ``kept``."""
-    used = _models_in_use(session)
-    return tuple(
-        replace(run, state=runs.KEPT) if run.state == runs.ADOPTED and run.model not in used else run
-        for run in runs.list_runs(session)
-    )
+    """Lists trainings, the newest first; one whose model was adopted and gave way to another since is ``kept``.
+
+    The comparison of a model whose vectors the library keeps says that no passage is to be read anew.
+    """
+    used, found = _models_in_use(session), runs.list_runs(session)
+    asked = any(run.model and run.model not in used for run in found)
+    whole = kept_whole(session) if asked else frozenset()
+    return tuple(_as_it_stands(run, used, whole) for run in found)
+
+
+def _as_it_stands(run: RunView, used: set[str], whole: frozenset[str]) -> RunView:
+    if not run.model or run.model in used:
+        return run
+    if run.comparison is not None and run.model in whole:
+        run = replace(run, comparison=replace(run.comparison, passages=0, minutes=0.0, bytes=0))
+    return replace(run, state=runs.KEPT) if run.state == runs.ADOPTED else run
 
 
 def _models_in_use(session: Session) -> set[str]:

@@ -136,6 +136,7 @@ def test_the_old_model_answers_until_the_new_one_has_read_everything(session, fo
     def meanwhile() -> None:
         assert answers(session) == before
         assert states(session) == {OWN: "in use", name: "building"}
+        assert spaces.kept_whole(session) == frozenset()
         assert library_view(session).preparing.startswith(f"Preparing {name}: ")
         assert library_view(session).model.name == OWN
 
@@ -154,6 +155,7 @@ def test_the_old_model_answers_until_the_new_one_has_read_everything(session, fo
     assert library_view(session).preparing == ""
     listed = spaces.roll_back(session, fingerprint(OWN))
     assert (listed[0].name, listed[0].state, session.encoder().info.name) == (OWN, "in use", OWN)
+    assert spaces.kept_whole(session) == {name}
     assert answers(session) == before
     assert index(session).encoded_passages == 0
     assert answers(session) == before

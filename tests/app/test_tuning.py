@@ -225,6 +225,11 @@ def test_adopting_brings_the_library_to_the_model(
     assert asked == ["home-1"]
     listed = next(one for one in tuning.trainings(session) if one.run == view.run)
     assert listed.state == "kept", "another model is in use, as after going back"
+    assert listed.comparison == view
+    with monkeypatch.context() as patch:
+        patch.setattr(tuning, "kept_whole", lambda session: frozenset({listed.model}))
+        back = next(one for one in tuning.trainings(session) if one.run == view.run)
+    assert back.comparison == replace(view, passages=0, minutes=0.0, bytes=0), "its vectors are kept: none is read anew"
     monkeypatch.setattr(session.models, "name", lambda: listed.model)
     (adopted,) = (one for one in tuning.trainings(session) if one.run == view.run)
     assert adopted.state == "adopted"

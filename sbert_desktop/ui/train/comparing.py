@@ -297,6 +297,7 @@ class ComparingStep(QWidget):
             tag = ("Being prepared", "accent", "refresh") if stays else ("In use", "good", "check")
         self.tag.set_text(*tag)
         self.checks.adoption.setVisible(state != "adopted")  # it has happened
+        self.checks.show_adoption(self.deeds.comparison(view.run) or view)
         self.bars.set_replaced(state == "adopted" and not stays)
         back = self.deeds.way_back(view.run, view) if state == "adopted" and view.kind != "cross-encoder" else None
         if state == "adopted":

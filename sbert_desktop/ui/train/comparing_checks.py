@@ -145,6 +145,10 @@ def adoption_facts(view: ComparisonView) -> tuple[tuple[str, str], ...]:
         return (("refresh", "No text is read anew: it looks a second time at the first hits of a search."),
                 ("search", "Search uses it at once."),
                 ("undo", f"You can go back at any time, under Models.{_needs(view)}"))
+    if not view.passages:
+        return (("refresh", "No text is read anew: its vectors are kept in this library."),
+                ("search", "Search uses it at once."),
+                ("undo", "You can go back at any time, at once."))
     about = f", about {words.duration(60 * view.minutes)}" if view.minutes else ""
     return (("refresh", f"{words.counted(view.passages, 'passage')} {'is' if view.passages == 1 else 'are'} read anew "
                         f"in the background{about}."),
@@ -181,18 +185,26 @@ class ChecksPart(QWidget):
         below.addLayout(self._facts)
         self._column.addWidget(self.adoption)
         self.rows: tuple[CheckRow, ...] = ()
+        self.facts: tuple[tuple[str, str], ...] = ()
 
     def show_comparison(self, view: ComparisonView) -> None:
         """Shows the checks of a comparison; those that failed stand first."""
         _empty(self._rows)
-        _empty(self._facts)
         self.rows = tuple(CheckRow(guard, at, self) for at, guard in enumerate(_in_order(view.guards)))
         for row in self.rows:
             self._rows.addWidget(row)
             row.show()  # at once, or Tab would pass it by until the next turn
         if not self.rows:
             self._rows.addWidget(Label("The tuned model was not looked at on general text.", tone="warn", wrap=True))
-        for icon, text in adoption_facts(view):
+        self.show_adoption(view)
+
+    def show_adoption(self, view: ComparisonView) -> None:
+        """Shows what adopting means as things are now: the vectors may be kept from an earlier time."""
+        if (facts := adoption_facts(view)) == self.facts:
+            return
+        self.facts = facts
+        _empty(self._facts)
+        for icon, text in facts:
             self._facts.addWidget(Fact(icon, text))
 
 

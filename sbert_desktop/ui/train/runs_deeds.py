@@ -74,6 +74,10 @@ class RunDeeds(QObject):
             return "discarded"
         return next((one.state for one in self._runs if one.run == run), "")
 
+    def comparison(self, run: str) -> ComparisonView | None:
+        """Gives the comparison of a training as things are now, None when it isn't known."""
+        return next((one.comparison for one in self._runs if one.run == run), None)
+
     def decided(self, run: str) -> float:
         """Gives when a training was kept or adopted, seconds, 0 not known."""
         return next((one.decided for one in self._runs if one.run == run), 0.0)

@@ -263,6 +263,12 @@ def test_the_way_back_from_an_adopted_model_stays_when_the_message_has_gone(host
     assert part.primary.isEnabled()  # and forth again
     assert page.tag.text() == "Recommended"
     assert not page.checks.adoption.isHidden()
+    assert "read anew in the background" in page.checks.facts[0][1]  # as long as nobody says that its vectors are kept
+    rows = host.program.runs
+    host.program.runs = tuple(replace(row, comparison=replace(row.comparison, passages=0)) for row in rows)
+    page.deeds.refresh()
+    qtbot.waitUntil(lambda: page.checks.facts[0][1] == "No text is read anew: its vectors are kept in this library.")
+    assert page.checks.facts[1][1] == "Search uses it at once."
     assert page.bars._base_tail() == " (now)"
     assert part.keep.label() == "Kept"
 
