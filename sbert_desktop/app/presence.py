@@ -14,6 +14,8 @@ from sbert_desktop.domain import SourceFile
 
 _PATIENCE = 0.25
 """Seconds that all drives together have to answer; a local disk takes 2 microseconds per file."""
+_TO_BEGIN = 5.0
+"""Seconds that a busy machine may take to begin asking: that is no drive's silence, and does not count as such."""
 CURRENT, CHANGED, GONE, OFFLINE = "current", "changed", "gone", "offline"
 
 Question = tuple[bytes, Callable[[], object]]
@@ -75,7 +77,10 @@ class Presence:
                 self._silent = {root: one for root, one in self._silent.items() if not one.done.is_set()}
                 waiting = [number for number in waiting if questions[number][0] not in self._silent]
             asking = _Asking(questions, waiting, answers)
+            began = time.monotonic()
             asking.start()
+            asking.begun.wait(_TO_BEGIN)
+            end += time.monotonic() - began
             if asking.done.wait(max(0.0, end - time.monotonic())):
                 return asking.taken()
             answers = asking.taken()
@@ -91,6 +96,7 @@ class _Asking:
     """One thread that asks one question after the other, and whose answers may be taken at any time."""
 
     def __init__(self, questions: Sequence[Question], numbers: Sequence[int], answers: Sequence[object]) -> None:
+        self.begun = threading.Event()
         self.done = threading.Event()
         self.current = numbers[0] if numbers else 0
         self._questions = questions
@@ -104,6 +110,7 @@ class _Asking:
         return list(self._answers)
 
     def _run(self) -> None:
+        self.begun.set()
         for number in self._numbers:
             self.current = number
             try:

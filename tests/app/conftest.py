@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from sbert_desktop.app import rendering
 from sbert_desktop.app import session as session_module
+from sbert_desktop.app.presence import Presence
 from sbert_desktop.app.session import Session
 from sbert_desktop.settings import Settings
 from tests import warm
@@ -38,6 +40,13 @@ def _warm_children(monkeypatch) -> None:
 def _folders_are_looked_at_once(monkeypatch) -> None:
     """Where watches take long to add the folder is looked at once more, and each file counted twice."""
     monkeypatch.setattr("sbert_desktop.app.watching._BLIND", 3600.0)
+
+
+@pytest.fixture(autouse=True)
+def _disk_and_children_are_waited_for(monkeypatch) -> None:
+    """A machine that stalls for a moment shows no file as offline, and no page as one that cannot be drawn."""
+    monkeypatch.setattr(session_module, "Presence", lambda: Presence(60.0))
+    monkeypatch.setattr(rendering, "_SECONDS", 60.0)
 
 
 @pytest.fixture(autouse=True, scope="session")
