@@ -73,7 +73,8 @@ def _rows(health: HealthView) -> tuple[CheckView, ...]:
     return (
         CheckView("vectors", not health.damaged, health.words if health.damaged else
                   waiting or f"{health.rows:,} in order, {health.dead:,} places free"),
-        CheckView("index", health.damaged or not health.repairable, health.words if health.repairable else index),
+        CheckView("index", health.damaged or health.wasteful or not health.repairable,
+                  health.words if health.repairable else index),
     )  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def _earlier_queries(session: Session, context: JobContext) -> Vectors | None:
 def _view(session: Session, record: HealthRecord) -> HealthView:
     low = record.recall_at_10 is not None and record.recall_at_10 < ENOUGH
     wasteful = record.dead > MANY_DEAD * max(1, record.live + record.dead)
-    wrong = bool(record.lost or record.bad or record.no_index or record.orphans or low or wasteful)
+    wrong = bool(record.lost or record.bad or record.no_index or record.orphans or low)
     return HealthView(
         rows=record.live,
         dead=record.dead,
@@ -79,8 +79,9 @@ def _view(session: Session, record: HealthRecord) -> HealthView:
         recall_at_10=record.recall_at_10,
         queries=record.queries,
         words=_words(record, low=low, wasteful=wasteful),
-        repairable=wrong and not session.library.read_only,
+        repairable=(wrong or wasteful) and not session.library.read_only,
         damaged=bool(record.lost or record.bad),
+        wasteful=wasteful and not wrong,
         waiting=session.library.pending_count(session.fingerprint() or None)[1],
     )
 

@@ -346,6 +346,7 @@ class HealthView:
     """The accelerator and the vectors, counted: rows alive, dead, without a passage; recall against exact search.
 
     ``waiting``: passages that have no vector yet, or lost it. ``damaged``: vectors are lost or no unit vectors.
+    ``wasteful``: nothing is wrong, only many places are free.
     """
 
     rows: int
@@ -357,6 +358,7 @@ class HealthView:
     repairable: bool = False
     waiting: int = 0
     damaged: bool = False
+    wasteful: bool = False
 
 
 @dataclass(frozen=True, slots=True)

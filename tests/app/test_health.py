@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sbert_desktop.app.doctor import run_doctor
 from sbert_desktop.app.health import run_health, run_repair
 from sbert_desktop.app.indexing import IndexRequest, run_index
 from sbert_desktop.app.session import Session
@@ -53,9 +54,13 @@ def test_what_is_no_longer_used_can_be_repaired(indexed: Session, folder) -> Non
     (folder / "kitchen" / "bread.txt").unlink()
     run_index(indexed, IndexRequest(confirm_removals=True), Context())
     view = run_health(indexed, Context())
-    if view.dead:
-        assert view.repairable
-        assert "no longer used" in view.words
+    assert view.dead > 0
+    assert view.repairable
+    assert view.wasteful
+    assert "no longer used" in view.words
+    found = {check.name: check for check in run_doctor(indexed, Context())}
+    assert found["index"].ok, "free places are no fault"
+    assert "no longer used" in found["index"].detail
     context = Context()
     after = run_repair(indexed, context)
     assert (after.dead, after.orphans, after.recall_at_10, after.repairable) == (0, 0, 1.0, False)

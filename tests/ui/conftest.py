@@ -27,6 +27,7 @@ from sbert_desktop.ui.bridge import Bridge
 from sbert_desktop.ui.main_window import MainWindow
 from sbert_desktop.ui.pages import PAGES
 from sbert_desktop.ui.theme import theme
+from sbert_desktop.ui.widgets import Toast
 from tests.ui.fake_app import FakeApp
 
 _turns = itertools.count()
@@ -150,6 +151,19 @@ def settings(tmp_path: Path) -> Settings:
 def _folders_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where watches take long to add the folder is looked at once more, and each file counted twice."""
     monkeypatch.setattr("sbert_desktop.app.watching._BLIND", 3600.0)
+
+
+@pytest.fixture(autouse=True)
+def _no_clock_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that stands still for some seconds a message would be gone, or the library asked for once more."""
+    show = Toast.show_message
+
+    def show_for_long(self: Toast, text: str, **more: object) -> None:
+        show(self, text, **{"seconds": 3600.0, **more})  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Toast, "show_message", show_for_long)
+    monkeypatch.setattr("sbert_desktop.ui.page.BEAT_MS", 3_600_000)
+    monkeypatch.setattr("sbert_desktop.ui.main_window.CLOSING_MS", PATIENCE)
 
 
 @pytest.fixture(autouse=True)

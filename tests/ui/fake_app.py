@@ -685,7 +685,7 @@ class FakeApp(FakeLab, FakeTraining, FakeMap, FakeClusters, FakeKept, FakeSearch
     def _models(self) -> tuple[ModelView, ...]:
         return (self.view().model, *self.model_rows)
 
-    def close(self, timeout: float = 5.0) -> None:
+    def close(self, timeout: float = 60.0) -> None:
         self.closed = True
         self._queue.put(None)
         self._thread.join(timeout)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import random
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
+from sbert_desktop.app import cleaning
+from sbert_desktop.app.cleaning import run_clean_up
 from sbert_desktop.app.facade import App
+from sbert_desktop.domain import JobContext
+from sbert_desktop.errors import Cancelled
+from sbert_desktop.platform import SystemTrash
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.duplicates.have_sheet import HaveSheet
 from sbert_desktop.ui.duplicates.page import DuplicatesPage
@@ -207,16 +214,40 @@ def test_files_that_changed_or_went_meanwhile_are_left_and_told(open_page, qtbot
     assert (root / "x/a copy.txt").read_text() == "something else"
 
 
+class SlowTrash(SystemTrash):
+    """Takes six files, and the seventh only when the clean-up is told to stop."""
+
+    def __init__(self, context: JobContext) -> None:
+        self._context = context
+        self.taken = 0
+
+    def move(self, path: Path) -> Path | None:
+        self.taken += 1
+        end = time.monotonic() + 60
+        with contextlib.suppress(Cancelled):
+            while self.taken == 7 and time.monotonic() < end:
+                self._context.check()
+                time.sleep(0.01)
+        return super().move(path)
+
+
 def test_a_clean_up_cut_short_by_closing_is_told_at_the_next_start_and_undone(
-    open_page, qtbot, tmp_path: Path, trash: Path
+    open_page, qtbot, tmp_path: Path, trash: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    trashes: list[SlowTrash] = []
+
+    def run(session, removals, context: JobContext, **more):
+        trashes.append(SlowTrash(context))
+        return run_clean_up(session, removals, context, trash=trashes[0], **more)
+
+    monkeypatch.setattr(cleaning, "run_clean_up", run)
     window, page = open_page({f"c{number:03}.txt": prose(5) for number in range(120)})
     page.foot_bar.move_button.click()
-    qtbot.waitUntil(lambda: trash.exists() and len(list(trash.iterdir())) > 5, timeout=60_000)
+    qtbot.waitUntil(lambda: bool(trashes) and trashes[0].taken == 7)
     state = window.state()
     window.finish()
     moved = len(list(trash.iterdir()))
-    assert 0 < moved < 119
+    assert moved == 7
     _, again = open_page(None, saved=state)
     qtbot.waitUntil(again.notice.isVisible, timeout=60_000)
     assert f"cut short. Moved {moved} of 119 files to the trash" in again.notice.findChildren(

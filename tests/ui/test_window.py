@@ -190,10 +190,11 @@ def test_a_look_that_finds_nothing_new_shows_no_progress(make_window, qtbot) -> 
     window = make_window(pages=FEW)
     shown = []
     window.desk.indexProgressed.connect(shown.append)
+    window.desk._first.setInterval(3_600_000)  # the look is over before, however long the machine stands still
     with qtbot.waitSignal(window.desk.indexFinished):
         fake(window).say([Started(JobId("index-98"), "index"), Finished(JobId("index-98"), Outcome.DONE)])
-    qtbot.wait(350)
     assert shown == [None]
+    assert not window.desk._first.isActive()  # nor does it show itself later
 
 
 def test_failed_run_says_what_and_why(make_window, qtbot) -> None:
