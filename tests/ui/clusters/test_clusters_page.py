@@ -110,10 +110,11 @@ def test_bars_never_contradict_the_order(make_window, qtbot) -> None:
 
 def test_the_split_is_looked_at_when_the_choice_rests_and_done_by_the_button(make_window, qtbot) -> None:
     window, page = opened(make_window, qtbot)
+    before = len(calls(window, "split_preview"))  # where the machine stood still, the first one rested long enough
     for at in (0, 2, 3, 1):
         choose(page, at)
     qtbot.waitUntil(lambda: bool(page.detail.centre.split.rows()))
-    assert calls(window, "split_preview") == [("split_preview", 1)]  # not for those that were passed by
+    assert calls(window, "split_preview")[before:] == [("split_preview", 1)]  # not for those that were passed by
     assert page.detail.centre.split_title.full_text() == "Split would make 3"
     assert [one.number for one in page.detail.centre.split.rows()] == ["301", "198", "135"]
     page.detail.head.split.click()
