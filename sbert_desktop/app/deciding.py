@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from sbert_desktop.app.duplicate_views import GroupView
 from sbert_desktop.app.session import Session
-from sbert_desktop.cleanup import Copy
+from sbert_desktop.cleanup import Copy, Removal
 from sbert_desktop.domain import ContentId
 from sbert_desktop.errors import LibraryError
 from sbert_desktop.library import CleanUps, JudgementRecord
@@ -26,15 +26,23 @@ _LEAST, _ALTOGETHER = 200, 2_000_000
 """Of very many pairs less is kept of each."""
 
 
-def remember(session: Session, pairs: Iterable[tuple[Copy, Copy]], verdict: str) -> None:
+def remember(
+    session: Session, pairs: Iterable[tuple[Copy, Copy]], verdict: str, *, texts: Mapping[int, str] | None = None
+) -> None:
     """Keeps a verdict on pairs of documents, on all or on none; ``""`` takes it back.
+
+    Args:
+        session: The opened library.
+        pairs: What was judged.
+        verdict: What was said.
+        texts: Of contents that may have left the library meanwhile; see :func:`texts_before`.
 
     Raises:
         LibraryError: ``library-readonly`` or ``library-busy``.
     """
     wanted = list(pairs)
-    most = max(_LEAST, min(_TEXT, _ALTOGETHER // max(1, 2 * len(wanted))))
-    texts: dict[int, str] = {}
+    most = _room(2 * len(wanted))
+    texts = dict(texts or {})
     records = []
     now = time.time()
     for one, other in wanted:
@@ -43,6 +51,11 @@ def remember(session: Session, pairs: Iterable[tuple[Copy, Copy]], verdict: str)
         # Offsets 0, 0: the whole document, whatever it is cut into.
         records.append(JudgementRecord(KIND, verdict, WHOLE, first.sha256, 0, 0, a, second.sha256, 0, 0, b, made=now))
     session.library.judge_all(records)
+
+
+def _room(texts: int) -> int:
+    """Gives the characters that are kept of each of so many texts."""
+    return max(_LEAST, min(_TEXT, _ALTOGETHER // max(1, texts)))
 
 
 def _text(session: Session, copy: Copy, texts: dict[int, str]) -> str:
@@ -73,11 +86,29 @@ def not_duplicates(session: Session, group: GroupView, *, undo: bool = False) ->
     remember(session, pairs, "" if undo else DIFFERENT)
 
 
-def decided_same(session: Session, removal_pairs: Iterable[tuple[Copy, Copy]]) -> None:
-    """Keeps as the same what the person sent to the trash for another copy; equal bytes teach nothing."""
+def texts_before(session: Session, removals: Iterable[Removal]) -> dict[int, str]:
+    """Reads by content what :func:`decided_same` keeps of what is to go, and may be forgotten as soon as it went."""
+    teach = [one.victim for one in removals if any(copy.sha256 != one.victim.sha256 for copy in one.keepers)]
+    most = _room(len(teach))
+    found: dict[int, str] = {}
+    for victim in teach:
+        found[victim.content] = _text(session, victim, found)[:most]
+    return found
+
+
+def decided_same(
+    session: Session, removal_pairs: Iterable[tuple[Copy, Copy]], texts: Mapping[int, str] | None = None
+) -> None:
+    """Keeps as the same what the person sent to the trash for another copy; equal bytes teach nothing.
+
+    Args:
+        session: The opened library.
+        removal_pairs: What went, each with the copy that stayed.
+        texts: Of what went, from before; see :func:`texts_before`.
+    """
     pairs = [(a, b) for a, b in removal_pairs if a.sha256 != b.sha256 and a.content and b.content]
     if pairs:
-        remember(session, pairs, SAME)
+        remember(session, pairs, SAME, texts=texts)
 
 
 def undecide_same(session: Session, id: str) -> None:

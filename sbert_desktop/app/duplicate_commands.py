@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,17 +94,20 @@ class DuplicateCommands:
 
         def work(context: JobContext) -> object:
             from sbert_desktop.app.cleaning import run_clean_up
+            from sbert_desktop.app.deciding import texts_before
 
             moved: list[Removal] = []
+            # Who watches the folders may have the library forget what went while others are still to go.
+            texts = {} if dry else texts_before(self._session, removals)
             try:
                 return run_clean_up(self._session, removals, context, dry=dry, on_moved=moved.append)
             finally:
                 if moved:
-                    self._moved(moved)
+                    self._moved(moved, texts)
 
         return self._jobs.submit("cleaner", "clean-up", work)
 
-    def _moved(self, moved: Sequence[Removal]) -> None:
+    def _moved(self, moved: Sequence[Removal], texts: Mapping[int, str]) -> None:
         """Remembers what was decided, and takes the files out of what was found and out of the library."""
         from sbert_desktop.app.deciding import decided_same
         from sbert_desktop.app.duplicates import forget_moved
@@ -114,7 +117,7 @@ class DuplicateCommands:
         gone = tuple(one.victim.path for one in moved)
         self._runs.run(IndexRequest(only=gone, confirm_removals=True, keep_leaving=True))
         with suppress(LibraryError):  # busy: that the files moved matters more than what it teaches
-            decided_same(self._session, [(one.victim, one.keepers[0]) for one in moved])
+            decided_same(self._session, [(one.victim, one.keepers[0]) for one in moved], texts)
 
     def undo_clean_up(self, id: str, paths: Sequence[Path] = ()) -> JobId:
         """Brings back what a clean-up moved."""
