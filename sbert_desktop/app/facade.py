@@ -123,8 +123,8 @@ class App(
 
     def _on_encoder(self) -> None:
         if self._connected and not self._closed:
-            self.refresh()
+            self._refresh_unasked()
 
     def _on_notice(self, line: str) -> None:
         if self._connected and not self._closed:
-            self.refresh()
+            self._refresh_unasked()

@@ -33,12 +33,11 @@ class LibraryCommands:
 
     def refresh(self) -> JobId:
         """Reads the library's state."""
-        return self._jobs.submit(
-            "helper",
-            "refresh",
-            lambda context: self._refreshed(),
-            key="refresh",
-        )
+        return self._jobs.submit("helper", "refresh", lambda context: self._refreshed(), key="refresh")
+
+    def _refresh_unasked(self) -> None:
+        """The same of the program's own accord; who asked for the state still gets an answer."""
+        self._jobs.submit("helper", "refresh", lambda context: self._refreshed(), key="refresh unasked")
 
     def _refreshed(self) -> LibraryView:
         view = overview.library_view(self._session, indexing=self._runs.indexing)

@@ -41,6 +41,23 @@ def test_adding_a_folder_reports_progress_and_the_library(app, inbox, folder):
     assert view.documents == 6
 
 
+def test_who_asks_for_the_state_gets_it_though_the_program_tells_of_something_meanwhile(app, inbox, monkeypatch):
+    begun, go_on = threading.Event(), threading.Event()
+    real = App._refreshed
+
+    def slow(self):
+        begun.set()
+        assert go_on.wait(60)
+        return real(self)
+
+    monkeypatch.setattr(App, "_refreshed", slow)
+    running = app.refresh()
+    assert begun.wait(60)
+    app._on_notice("The search accelerator is being built anew.")
+    go_on.set()
+    assert isinstance(inbox.result(running), LibraryView)
+
+
 def test_search_shows_hits_then_marks_then_the_whole(app, inbox, folder):
     inbox.result(app.add_folders([folder]))
     job = app.search(Query("oil and sharpen the hoe before winter"))
