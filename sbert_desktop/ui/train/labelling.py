@@ -307,9 +307,10 @@ class LabellingStep(LabellingView):
     def _show_judged(self) -> None:
         view = self.view()
         if view is None:
-            view = LabelsView(self.task, 0, (), 0, 0, "", "", ())
-        self.side.show_view(view)
-        self.undo.setEnabled(bool(self._decisions[self.task]) or bool(view.rows))
+            self.side.show_waiting()
+        else:
+            self.side.show_view(view)
+        self.undo.setEnabled(bool(self._decisions[self.task]) or bool(view is not None and view.rows))
         self._show_number()
 
     # ---- judging

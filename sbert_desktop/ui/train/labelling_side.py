@@ -63,6 +63,14 @@ class Ring(QWidget):
         self.updateGeometry()
         self.update()
 
+    def show_nothing(self) -> None:
+        """Shows the ring alone: nothing is known yet."""
+        self._move.stop()
+        self._number, self._below, self._share = "", "", 0.0
+        self.setAccessibleName("Not counted yet")
+        self.updateGeometry()
+        self.update()
+
     def _on_moved(self, share: object) -> None:
         self._share = float(share)  # type: ignore[arg-type]
         self.update()
@@ -320,9 +328,23 @@ class JudgedSide(Panel):
         self._imported = rows
         self._show_foot()
 
+    def show_waiting(self) -> None:
+        """Shows no numbers: what was judged is not known yet."""
+        self._view = None
+        self.ring.show_nothing()
+        self.ring.setToolTip("")
+        self.ring.setAccessibleDescription("")
+        for label in (self.said, self.pace, self.note):
+            label.setText("")
+        for widget in (self.bar, self.none, self.all):
+            widget.hide()
+        self._show_rows()
+        self._show_foot()
+
     def show_view(self, view: LabelsView) -> None:
         """Shows what was judged so far."""
         self._view = view
+        self.bar.show()
         words = TASKS[view.task]
         self.ring.show_numbers(done_of(view), view.enough, words.units)
         self.ring.setToolTip(plain_tip(view.sentence))
@@ -376,7 +398,7 @@ class JudgedSide(Panel):
         if view is not None and left and self.check.sizeHint().width() > self.width() - 48:
             self.check.setText(f"{to_go(view)} to go")  # large text
         self.check.setEnabled(enough)
-        why = "" if enough else "Judge a few more first: with fewer, better can't be told from chance"
+        why = "" if enough or view is None else "Judge a few more first: with fewer, better can't be told from chance"
         self.check.setToolTip(plain_tip(why))
         self.check.setAccessibleDescription(why)
         few = view is not None and not enough and (view.total >= FEWEST or self._imported > 0)

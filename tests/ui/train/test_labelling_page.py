@@ -11,16 +11,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
 from sbert_desktop.app.training_views import Task
-from sbert_desktop.domain import Failure
+from sbert_desktop.domain import Failure, JobId
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.theme import theme
 from sbert_desktop.ui.train.history_sheet import HistorySheet
 from sbert_desktop.ui.train.import_sheet import ImportSheet
+from sbert_desktop.ui.train.labelling import LabellingStep
 from sbert_desktop.ui.train.labelling_card import flowing
 from sbert_desktop.ui.train.labelling_feed import AHEAD
 from sbert_desktop.ui.train.page import TrainPage
 from tests.ui.conftest import fake
 from tests.ui.fake_app import FakeApp
+from tests.ui.train.conftest import Host
 
 WINDOW_PAGES = ("search", "train", "library")
 
@@ -313,3 +315,22 @@ def test_pairs_of_chosen_documents_are_judged_until_the_chip_is_cleared_or_they_
     qtbot.waitUntil(lambda: calls(window, "pairs")[-2][-1] == (5,))
     assert calls(window, "pairs")[-1] == calls(window, "pairs")[0], "it went on with all"
     assert not page.labelling.among.isVisible()
+
+
+def test_no_numbers_stand_beside_the_pair_before_they_are_known(host: Host, qtbot) -> None:
+    labels, asked = host.program.labels, []
+    host.program.labels = lambda task: asked.append(task) or JobId("labels held")
+    step = host.put(LabellingStep)
+    step.activate()
+    qtbot.waitUntil(lambda: bool(asked))
+    side = step.side
+    assert side.ring.accessibleName() == "Not counted yet"
+    assert [side.said.text(), side.pace.text(), side.note.text()] == ["", "", ""]
+    assert all(widget.isHidden() for widget in (side.bar, side.none, side.all, side.fewer))
+    assert not side.check.isEnabled()
+    host.program.labels = labels
+    labels(Task.SAME)
+    qtbot.waitUntil(lambda: side.ring.accessibleName() == "0 of 120 pairs")
+    assert side.said.text() == "120 pairs to go"
+    assert not side.bar.isHidden()
+    assert not side.none.isHidden()
