@@ -261,6 +261,7 @@ class ExtractionPool:
             child = seat.child
         if child is not None:
             return child
+        seat.watched.wait_for_start()
         for attempt in range(_STARTS):
             child = self._launch()
             with self._lock:
@@ -273,6 +274,7 @@ class ExtractionPool:
             try:
                 # Importing and unpacking the language model must not count against a file's time.
                 child.request({"op": "ping"}, timeout=_START_TIME)
+                seat.watched.started()
                 return child
             except JobError as error:
                 self.drop(seat)

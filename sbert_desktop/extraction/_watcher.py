@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,16 @@ class Watched:
         self.shares = 1.0
         self._cause = ""
 
+    def wait_for_start(self) -> None:
+        """Notes that a child has to be started first: that is not the file's time."""
+        with self.lock:
+            self.since = math.inf
+
+    def started(self) -> None:
+        """Notes that the child is there: the file's time begins."""
+        with self.lock:
+            self.since = time.monotonic()
+
     def request(self, child: Child, shares: float = 1.0) -> None:
         """Notes that a request begins: processor time counts from here on.
 
@@ -50,7 +61,7 @@ class Watched:
             self.child, self.process, self.processor_before, self._cause = child, process, before, ""
             self.shares = shares
             if not self.told:
-                self.since = time.monotonic()  # the start of a child is not the file's
+                self.since = time.monotonic()
 
     def done(self) -> None:
         """Notes that a request is over."""

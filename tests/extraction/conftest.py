@@ -99,23 +99,19 @@ class ScriptChild:
     """A real child that runs ``misbehaving_child.py``: hangs, crashes or eats memory by file name."""
 
     started = 0
+    stderr = subprocess.DEVNULL
 
     def __init__(self, memory_mb: int = 2048) -> None:
         type(self).started += 1
         self._lock = threading.Lock()
+        self._expired = threading.Event()
         self.process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("misbehaving_child.py")), str(memory_mb)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=REPO)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr, cwd=REPO)
 
     def request(self, header: Mapping[str, object], payload: bytes = b"", *,
                 timeout: float | None = None) -> tuple[dict[str, object], bytes]:
-        expired = threading.Event()
-
-        def expire() -> None:
-            expired.set()
-            self.process.kill()
-
-        timer = threading.Timer(timeout or 60.0, expire)
+        timer = threading.Timer(timeout or 60.0, self.expire)
         timer.start()
         try:
             assert self.process.stdin is not None
@@ -123,13 +119,23 @@ class ScriptChild:
             write_frame(self.process.stdin, header, payload)
             return read_frame(self.process.stdout)
         except (WireError, OSError, ValueError) as error:
-            raise JobError("child-timeout" if expired.is_set() else "child-died", "gone") from error
+            raise JobError("child-timeout" if self.expired else "child-died", "gone") from error
         finally:
             timer.cancel()
 
     @property
     def pid(self) -> int:
         return self.process.pid
+
+    @property
+    def expired(self) -> bool:
+        """True once its time was up."""
+        return self._expired.is_set()
+
+    def expire(self) -> None:
+        """Ends it as one whose time is up."""
+        self._expired.set()
+        self.process.kill()
 
     def kill(self) -> None:
         self.process.kill()
@@ -144,6 +150,32 @@ class ScriptChild:
                         stream.close()
                     except OSError:
                         pass
+
+
+class EagerChild(ScriptChild):
+    """One whose time is up as soon as it says that it hangs, and no sooner, however long a busy machine takes."""
+
+    stderr = subprocess.PIPE
+
+    def __init__(self, memory_mb: int = 2048) -> None:
+        super().__init__(memory_mb)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def request(self, header: Mapping[str, object], payload: bytes = b"", *,
+                timeout: float | None = None) -> tuple[dict[str, object], bytes]:
+        return super().request(header, payload, timeout=100.0)
+
+    def close(self) -> None:
+        super().close()
+        self._listener.join()
+
+    def _listen(self) -> None:
+        assert self.process.stderr is not None
+        with self.process.stderr as stream:
+            for line in stream:
+                if line == b"hangs\n":
+                    self.expire()
 
 
 # ---------------------------------------------------------------- makers

@@ -17,9 +17,14 @@ from sbert_desktop.wire import serve
 real = _series.read_as
 
 
+def hang() -> None:
+    os.write(2, b"hangs\n")  # whoever wants to know need not wait for a clock
+    time.sleep(3600.0)
+
+
 def misbehave(source: Source, name: str) -> object:
     if source.name.startswith("hang"):
-        time.sleep(3600.0)
+        hang()
     if source.name.startswith("slow"):
         until = Path(os.environ["SBERT_DESKTOP_TEST_SLOW_UNTIL"])
         while not until.exists():
@@ -31,7 +36,7 @@ def misbehave(source: Source, name: str) -> object:
     if source.name.startswith("hoard"):
         held = bytearray(400 * 1024**2)
         held[:: 4096] = b"x" * len(held[:: 4096])
-        time.sleep(5.0)
+        time.sleep(3600.0)
     if source.name.startswith("crash"):
         os._exit(11)
     if source.name.startswith("eat"):
@@ -44,7 +49,7 @@ real_level = _series._level
 
 def stick(source: Source, name: str) -> object:
     if source.name.startswith("stuck"):
-        time.sleep(3600.0)
+        hang()
     return real_level(source, name)
 
 

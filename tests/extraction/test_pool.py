@@ -13,7 +13,7 @@ from sbert_desktop.domain import ExtractedText, Problem, SourceFile
 from sbert_desktop.errors import Cancelled, JobError
 from sbert_desktop.extraction import ExtractionPool, _paging, _pool, _watcher, limit_told
 from sbert_desktop.extraction._problems import problem
-from tests.extraction.conftest import Context, NearChild, ScriptChild, make_pdf, source
+from tests.extraction.conftest import Context, EagerChild, NearChild, ScriptChild, make_pdf, source
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_small_files_travel_together_and_large_ones_alone(files: list[SourceFile
 def test_one_bad_file_in_a_batch_costs_only_itself(files: list[SourceFile], tmp_path: Path) -> None:
     bad = [add(tmp_path, name) for name in ("crash.txt", "hang.txt", "eat.txt")] + [add(tmp_path, "empty.txt", "")]
     mixed = [*files[:20], bad[0], *files[20:40], bad[1], bad[2], *files[40:], bad[3]]
-    found = outcomes(ExtractionPool(ScriptChild, 2, time_limit=5.0), mixed)
+    found = outcomes(ExtractionPool(EagerChild, 2), mixed)
     assert len(found) == 124
     assert code_of(found["crash.txt"]) == "crashed-parser"
     assert code_of(found["hang.txt"]) == "timed-out"
@@ -265,13 +265,18 @@ assert detect_language("We walked along the river for a long time and talked abo
 
 
 def test_processor_time_is_limited_even_where_the_clock_is_not(tmp_path: Path) -> None:
-    pool = ExtractionPool(ScriptChild, 1, time_limit=60.0)
+    children: list[EagerChild] = []
+
+    def launch() -> EagerChild:
+        children.append(EagerChild())
+        return children[-1]
+
+    pool = ExtractionPool(launch, 1)
     pool._watcher._cpu_limit = 1.0
-    began = time.monotonic()
     found = outcomes(pool, [add(tmp_path, "spin.txt"), add(tmp_path, "a.txt")])
     assert code_of(found["spin.txt"]) == "timed-out"
     assert isinstance(found["a.txt"], ExtractedText)
-    assert time.monotonic() - began < 50
+    assert not any(child.expired for child in children)
 
 
 def test_memory_is_watched_where_the_system_does_not_limit_it(tmp_path: Path) -> None:
@@ -297,10 +302,39 @@ def test_a_slow_file_is_told_when_it_has_been_under_way_for_a_second_and_when_it
     assert told == [("slow.pdf", True), ("slow.pdf", False)]
 
 
+def test_the_start_of_a_child_is_not_told_as_a_slow_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[bool] = []
+
+    class SlowStarter(NearChild):
+        def request(self, header: Mapping[str, object], payload: bytes = b"", *,
+                    timeout: float | None = None) -> tuple[dict[str, object], bytes]:
+            if header["op"] == "ping":
+                monkeypatch.setattr(_watcher, "SLOW", 0.0)
+                threading.Event().wait(4 * _watcher._STEP)  # in which the watcher looks and has nothing to tell
+                monkeypatch.setattr(_watcher, "SLOW", 60.0)
+            return super().request(header, payload, timeout=timeout)
+
+    found = outcomes(ExtractionPool(SlowStarter, 1, on_slow=lambda file, begins: told.append(begins)),
+                     [add(tmp_path, "a.pdf")])
+    assert set(found) == {"a.pdf"}
+    assert told == []
+
+
 def test_a_file_that_kills_its_child_is_told_to_be_over(tmp_path: Path) -> None:
     told: list[bool] = []
-    pool = ExtractionPool(ScriptChild, 1, time_limit=2.0, on_slow=lambda file, begins: told.append(begins))
-    outcomes(pool, [add(tmp_path, "hang.pdf")])
+    children: list[ScriptChild] = []
+
+    def launch() -> ScriptChild:
+        children.append(ScriptChild())
+        return children[-1]
+
+    def tell(file: SourceFile, begins: bool) -> None:
+        told.append(begins)
+        if begins:
+            children[-1].expire()
+
+    found = outcomes(ExtractionPool(launch, 1, on_slow=tell), [add(tmp_path, "hang.pdf")])
+    assert code_of(found["hang.pdf"]) == "timed-out"
     assert told == [True, False]
 
 
