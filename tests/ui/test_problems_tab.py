@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
-from sbert_desktop.domain import PICTURE, Failure
+from sbert_desktop.domain import PICTURE, Failure, Finished, JobId, Outcome
 from sbert_desktop.ui.caption import edit_caption
 from sbert_desktop.ui.library.causes import CAUSES, cause_words
 from sbert_desktop.ui.library.page import PROBLEMS
@@ -205,6 +205,32 @@ def test_trying_again_says_what_came_of_it(open_tab, qtbot) -> None:
     qtbot.keyClick(tab.table, Qt.Key.Key_F5)
     assert sum(call[0] == "retry" for call in fake(window).calls) == 3
     assert sum(call[0] == "update" for call in fake(window).calls) == before
+
+
+def test_a_list_asked_for_before_a_try_says_nothing_of_it_and_another_follows(open_tab, qtbot) -> None:
+    window, tab = open_tab()
+    problem = choose(tab, "interrupted")
+    said: list[str] = []
+    window.desk.toastRequested.connect(lambda text, *_: said.append(text))
+    tab.reload()  # as the page does by itself while the library changes
+    fake(window).problem_rows = tuple(row for row in problems() if row != problem)
+    tab.detail.retry.click()
+    qtbot.waitUntil(lambda: window.toast.label.full_text() == "It is in the results now")
+    assert "It could still not be read" not in said
+    assert problem not in [row.problem for row in tab.table.rows_model.rows]
+
+
+def test_a_list_asked_for_before_files_were_ignored_does_not_bring_them_back(open_tab, qtbot) -> None:
+    window, tab = open_tab()
+    program, problem, held = fake(window), choose(tab, "interrupted"), JobId("problems-held")
+    old, program.problems = program.problem_rows, lambda: held
+    tab.reload()
+    tab.detail.ignore.click()
+    qtbot.waitUntil(lambda: "Ignoring" in window.toast.label.full_text())
+    del program.problems
+    program.say([Finished(held, Outcome.DONE, old)])
+    qtbot.waitUntil(lambda: not tab._busy)
+    assert problem not in [row.problem for row in tab.table.rows_model.rows]
 
 
 def test_several_files_are_ignored_at_once_and_brought_back(open_tab, qtbot) -> None:

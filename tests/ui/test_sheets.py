@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit
 
-from sbert_desktop.app.views import ProgramsView, UnlockView
-from sbert_desktop.domain import Failure, FolderRules
+from sbert_desktop.app.views import LeftOut, ProgramsView, UnlockView
+from sbert_desktop.domain import Failure, Finished, FolderRules, JobId, Outcome
 from sbert_desktop.ui.caption import edit_caption
 from sbert_desktop.ui.helpers_row import helper_words
 from sbert_desktop.ui.library.page import LEFT_OUT, PROBLEMS
@@ -250,6 +250,18 @@ def test_what_rules_leave_out_is_counted_explained_and_looked_for_again(library_
     assert tab.table.rows_model.rowCount() == 51
     tab.export_to(Path("x.csv"))
     assert fake(window).calls[-1][0] == "export_problems"
+
+
+def test_what_changes_while_the_folders_are_looked_through_is_looked_at_after_it(library_window, qtbot) -> None:
+    window = library_window()
+    program, tab, held = fake(window), window.page("library").left_out, JobId("left-out-held")
+    program.left_out = lambda: held
+    window.page("library").tabs.setCurrentIndex(LEFT_OUT)
+    window.desk.rulesChanged.emit(HOME / "Documents")
+    tab.ensure()  # as at the end of the run that took the new rules in
+    del program.left_out
+    program.say([Finished(held, Outcome.DONE, LeftOut((), 0))])
+    qtbot.waitUntil(lambda: tab.table.rows_model.rowCount() == left_out().total)
 
 
 def test_left_out_has_its_empty_its_cut_and_its_failed_state(library_window, qtbot) -> None:

@@ -146,16 +146,18 @@ class LeftOutTab(QWidget):
         if self._found is None:
             self.stack.setCurrentWidget(self.loading)
         self.sentence.set_full_text("Looking through your folders...")
+        self._changed = self._wanted = False
         self._latest.watch(self._desk.commands.left_out(), on_finished=self._on_finished)
 
     def ensure(self) -> None:
         """Looks through the folders if that was not done since they changed."""
         if self._stale:
+            self._wanted = True
             self.reload()
 
     def forget(self) -> None:
         """Looks again when the tab is seen next (rules or folders changed)."""
-        self._stale = True
+        self._stale = self._changed = True
 
     def total(self) -> int | None:
         """Gives how much is left out; None while nobody looked."""
@@ -170,9 +172,11 @@ class LeftOutTab(QWidget):
             self.stack.setCurrentWidget(self.failed)
         elif isinstance(finished.result, LeftOut):
             self._found = finished.result
-            self._stale = False
+            self._stale = self._changed  # by what changed while it was looked
             self._filter()
             self.looked.emit()
+        if self._wanted and self._changed:
+            self.reload()
 
     def _filter(self) -> None:
         self._soon.stop()

@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from sbert_desktop.app.views import IndexProgress, ProblemView, ProgramsView
-from sbert_desktop.domain import Finished, Outcome, display_path, short_path
+from sbert_desktop.domain import Finished, JobId, Outcome, display_path, short_path
 from sbert_desktop.ui import icons, words
 from sbert_desktop.ui.bridge import Latest
 from sbert_desktop.ui.caption import edit_caption
@@ -87,6 +87,10 @@ class ProblemsTab(QWidget):
         self._rows: tuple[Row, ...] = ()
         self._latest = Latest(desk.bridge)
         self._busy = False
+        self._again = False  # the list on its way was asked for too early to know all that happened
+        self._trying: JobId | None = None
+        self._tries = 0
+        self._knows = 0  # the last try that had ended when the list was asked for
         self._turn = 0
         self._tried: set[Hashable] = set()
         self._in_vain = IN_VAIN
@@ -187,6 +191,7 @@ class ProblemsTab(QWidget):
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
             shortcut.activated.connect(run)
         desk.indexProgressed.connect(self._on_index_progressed)
+        desk.indexFinished.connect(self._on_index_finished)
 
     # ---- the list
 
@@ -196,11 +201,19 @@ class ProblemsTab(QWidget):
         if self.none.title.text() != texts[0]:
             self.none.set_texts(*texts)
 
+    def _on_index_finished(self, finished: Finished) -> None:
+        if finished.job_id == self._trying:
+            self._trying = None
+
+    def _ended(self) -> int:
+        return self._tries if self._trying is None else self._tries - 1
+
     def reload(self) -> None:
-        """Asks for the list; many requests in a row become one."""
+        """Asks for the list; many requests become one, and another after the one that is on its way."""
         if self._busy:
+            self._again = True
             return
-        self._busy = True
+        self._busy, self._again, self._knows = True, False, self._ended()
         self._latest.watch(self._desk.commands.problems(), on_finished=self._on_finished)
 
     def show_folder(self, folder: Path, *, ignored: bool = False) -> None:
@@ -230,22 +243,26 @@ class ProblemsTab(QWidget):
             self.failed.set_texts("The list could not be read", failure_text(finished.failure))
             self._show_only(self.failed)
         else:
-            self._take(finished.result)
+            self._take(finished.result, knows=self._knows)
+        if self._again:
+            self.reload()
 
-    def _take(self, result: object) -> None:
+    def _take(self, result: object, *, knows: int) -> None:
         if not isinstance(result, tuple):
             return
         problems = cast(tuple[ProblemView, ...], result)
+        take = partial(self._take_rows, knows)
         if len(problems) <= AT_ONCE:
-            self._take_rows(_read(problems))
+            take(_read(problems))
         else:
-            self._desk.errands.run(partial(_read, problems), self._take_rows)
+            self._desk.errands.run(partial(_read, problems), take)
 
-    def _take_rows(self, read: tuple[tuple[Row, ...], dict[Path, int]]) -> None:
+    def _take_rows(self, knows: int, read: tuple[tuple[Row, ...], dict[Path, int]]) -> None:
         self._rows, folders = read
         self._fill_folders(folders)
         self._filter()
-        self._say_tried()
+        if knows == self._tries:
+            self._say_tried()
 
     def _fill_folders(self, folders: dict[Path, int]) -> None:
         before = self.folder.currentData()
@@ -320,10 +337,21 @@ class ProblemsTab(QWidget):
     def _retry(self) -> None:
         rows = self.chosen()
         if self._offer().retry:
-            self._tried, self._in_vain = {row_key(row) for row in rows}, IN_VAIN
             paths = paths_of(rows)
-            self._desk.start(self._desk.commands.retry(paths), lambda _: self.reload())
+            self._try(self._desk.commands.retry(paths), rows, IN_VAIN)
             self._desk.toast(f"Trying {_these([(path, '') for path in paths])} again")
+
+    def _try(self, job: JobId, rows: Sequence[Row], in_vain: str) -> None:
+        self._tried, self._in_vain, self._trying = {row_key(row) for row in rows}, in_vain, job
+        self._tries += 1
+
+        def done(_: object) -> None:
+            if self._trying == job:
+                self._trying = None
+            if not (self._busy and self._knows == self._tries):
+                self.reload()
+
+        self._desk.start(job, done)
 
     def _say_tried(self) -> None:
         # said once the list is there that was read after the try
@@ -347,7 +375,8 @@ class ProblemsTab(QWidget):
         commands = self._desk.commands
 
         def done(result: object) -> None:
-            self._take(result)
+            self._again = self._busy  # a list on its way does not know of this
+            self._take(result, knows=self._ended())
             self._desk.refresh()
             if undo:
                 text = f"Ignoring {_these(places)}" if ignored else f"{_these(places, start=True)} back on the list"
@@ -389,9 +418,8 @@ class ProblemsTab(QWidget):
                 action="Look again", run=lambda: self._recognise(rows))
             return
         self.notice.hide()
-        self._tried, self._in_vain = {row_key(row) for row in rows}, "Text recognition found no text in it"
         places = places_of(rows)
-        self._desk.start(self._desk.commands.recognise((), members=places), lambda _: self.reload())
+        self._try(self._desk.commands.recognise((), members=places), rows, "Text recognition found no text in it")
         self._desk.toast(f"Reading the text of {_these(places)}; this goes on while you work")
         self._offer_always()
 
