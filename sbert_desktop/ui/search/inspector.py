@@ -68,6 +68,7 @@ class PreviewInspector(Panel):
         self._view: SearchView | None = None
         self._wanted: tuple[HitView, int | None] | None = None  # asked for while hidden
         self._page_number: int | None = None
+        self._page_of: HitView | None = None  # whose page is shown: that of the one before until the next has come
         self._as_text = False  # wanted by the person, of what could be drawn
         self._find_wanted = False  # as soon as the text is there
         self._kept: OrderedDict[Key, PreviewPage | PreviewText] = OrderedDict()
@@ -238,6 +239,8 @@ class PreviewInspector(Panel):
     def _ask(self, hit: HitView, page: int | None) -> None:
         if not self.isVisible():
             self._wanted = (hit, page)  # rendering for nobody would only cost the search its time
+            self._latest.drop()
+            self._late.stop()
             return
         self._wanted = None
         width = self.page_view.wanted_width()
@@ -247,17 +250,17 @@ class PreviewInspector(Panel):
         if kept is not None:
             self._latest.drop()
             self._late.stop()
-            self._show_preview(kept)
+            self._show_preview(kept, width)
             return
         try:
             job = self._commands.preview(hit, page=page, width=width, as_text=text)
         except SbertDesktopError as error:
             self._show_failure(Failure(error.code, error.message, error.hint))
             return
-        self._latest.watch(job, on_finished=lambda event: self._on_finished(job, key, event))
+        self._latest.watch(job, on_finished=lambda event: self._on_finished(job, key, width, event))
         self._late.start()
 
-    def _on_finished(self, job: JobId, key: Key, event: Finished) -> None:
+    def _on_finished(self, job: JobId, key: Key, width: int, event: Finished) -> None:
         if job != self._latest.job:
             return
         self._latest.job = None
@@ -266,19 +269,21 @@ class PreviewInspector(Panel):
             self._kept[key] = event.result
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
-            self._show_preview(event.result)
+            self._show_preview(event.result, width)
         elif event.outcome is Outcome.FAILED:
             self._show_failure(event.failure)
         elif self.page_view.loading():
             self._show_failure(Failure("preview", "The preview was interrupted.", "Choose the result again."))
 
-    def _show_preview(self, preview: PreviewPage | PreviewText) -> None:
+    def _show_preview(self, preview: PreviewPage | PreviewText, width: int) -> None:
         if isinstance(preview, PreviewPage):
-            self._page_number = preview.page
+            self._page_number, self._page_of = preview.page, self._hit
             self.stack.setCurrentWidget(self.page_view)
             self.page_view.set_page(preview)
             self._show_page_tools(preview.page, preview.pages)
             self.page_view.setAccessibleDescription(self._page_words(preview))
+            if self._is_blurred(width):  # the panel or the zoom changed while the picture was made
+                self._sharpen.start()
             return
         self._page_number = None
         self.stack.setCurrentWidget(self.text_view)
@@ -375,8 +380,8 @@ class PreviewInspector(Panel):
 
     def turn_page(self, step: int) -> None:
         """Shows the next or previous page of the document."""
-        page = self.page_view.page()
-        if self._hit is None or page is None or self.stack.currentWidget() is not self.page_view:
+        page = self._shown_page()
+        if self._hit is None or page is None:
             return
         wanted = page.page + step
         if 1 <= wanted <= page.pages:
@@ -398,11 +403,20 @@ class PreviewInspector(Panel):
         else:
             view.set_zoom(1.0)
 
+    def _shown_page(self) -> PreviewPage | None:
+        """Gives the page of the hit that is shown; None while its text is shown, or still the page of another one."""
+        if self._page_of != self._hit or self.stack.currentWidget() is not self.page_view:
+            return None
+        return self.page_view.page()
+
+    def _is_blurred(self, width: int) -> bool:
+        return abs(self.page_view.wanted_width() - width) > width * 0.12
+
     def _on_sharpen(self) -> None:
-        page = self.page_view.page()
-        if page is None or self._hit is None or self.stack.currentWidget() is not self.page_view:
-            return
-        if abs(self.page_view.wanted_width() - page.width) > page.width * 0.12:
+        if self._latest.job is not None:
+            return  # it must not take the place of what is asked for; that is looked at when it has come
+        page = self._shown_page()
+        if page is not None and self._hit is not None and self._is_blurred(page.width):
             self._ask(self._hit, page.page)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from sbert_desktop.app.views import PreviewText
-from sbert_desktop.domain import Failure, Mode
+from sbert_desktop.app.views import HitView, PreviewText
+from sbert_desktop.domain import Failure, Finished, JobId, Mode, Outcome
 from sbert_desktop.ui.search.inspector import PreviewInspector
 from sbert_desktop.ui.search.page import SearchPage
 from sbert_desktop.ui.search.text_view import WINDOW, TextView, cut_window
@@ -36,6 +36,23 @@ def text_preview(passage: str = PASSAGE, sentence: str = SENTENCE, before: str =
 @pytest.fixture
 def inspector(page: SearchPage) -> PreviewInspector:
     return page.inspector
+
+
+def settle(qtbot: QtBot, inspector: PreviewInspector) -> None:
+    """Waits for the page as sharp as the panel is wide: the first one is asked for before the panel has its width."""
+    view = inspector.page_view
+    qtbot.waitUntil(lambda: view.page() is not None and not inspector._sharpen.isActive()
+                    and inspector._latest.job is None)
+
+
+def hold_previews(commands: FakeCommands, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets pictures come only with ``commands.release()``."""
+    def preview(hit: HitView, *, page: int | None = None, width: int = 704, as_text: bool = False) -> JobId:
+        commands.calls.append(("preview", hit.passage_id, page, width))
+        picture = page_picture(page or 3, 12, max(200, width))
+        return commands._submit("preview", lambda job: [Finished(job, Outcome.DONE, picture)], True)
+
+    monkeypatch.setattr(commands, "preview", preview)
 
 
 def choose(qtbot: QtBot, page: SearchPage, row: int = 0) -> None:
@@ -123,6 +140,7 @@ def test_pages_are_turned_by_button_key_and_wheel(
     for _ in range(40):
         _wheel(inspector.page_view, -120)
     qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 6 of 12")
+    settle(qtbot, inspector)
     asked = len(commands.named("preview"))
     inspector.previous_page.click()  # seen before: not rendered again
     qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 5 of 12")
@@ -149,6 +167,50 @@ def test_zoom_makes_the_page_larger_then_sharper_and_fits_again(
     qtbot.waitUntil(lambda: commands.named("preview")[-1][3] > before)
     inspector.zoom_fit.click()
     assert inspector.page_view.zoom == 1.0
+
+
+def test_a_page_that_comes_late_is_made_sharp_all_the_same(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands, inspector: PreviewInspector,
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_previews(commands, monkeypatch)
+    choose(qtbot, page)
+    inspector.setFixedWidth(600)
+    qtbot.waitUntil(lambda: inspector.width() == 600 and inspector.page_view.loading()
+                    and not inspector._sharpen.isActive())
+    assert {call[3] for call in commands.named("preview")} == {200}
+    commands.release()
+    qtbot.waitUntil(lambda: commands.named("preview")[-1][3] > 200)
+    assert commands.named("preview")[-1][2] == 3
+    commands.release()
+    settle(qtbot, inspector)
+    shown = inspector.page_view.page()
+    assert shown is not None
+    assert shown.width == inspector.page_view.wanted_width() > 450
+
+
+def test_a_sharper_page_takes_the_place_of_no_other_that_is_asked_for(
+    qtbot: QtBot, page: SearchPage, commands: FakeCommands, inspector: PreviewInspector,
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(qtbot, page)
+    settle(qtbot, inspector)
+    hold_previews(commands, monkeypatch)
+    inspector.page_view.set_zoom(1.5)
+    inspector.turn_page(1)
+    inspector._sharpen.timeout.emit()
+    assert commands.named("preview")[-1][2] == 4
+    commands.release()
+    qtbot.waitUntil(lambda: inspector.page_label.text() == "Page 4 of 12")
+    settle(qtbot, inspector)
+    inspector.page_view.set_zoom(2.0)
+    page.list.choose(4)
+    page._show_preview()
+    other = page.model.document_at(4).hits[0].passage_id
+    assert inspector.page_view.page().page == 4  # type: ignore[union-attr]  # of the document before
+    inspector._sharpen.timeout.emit()
+    inspector.turn_page(1)
+    assert commands.named("preview")[-1][1:3] == (other, None)
 
 
 def test_the_next_passage_opens_the_document_in_the_list(
@@ -234,7 +296,7 @@ def test_only_the_last_of_many_choices_is_rendered(
     qtbot: QtBot, page: SearchPage, commands: FakeCommands, inspector: PreviewInspector
 ) -> None:
     choose(qtbot, page)
-    qtbot.waitUntil(lambda: inspector.page_view.page() is not None)
+    settle(qtbot, inspector)
     asked = len(commands.named("preview"))
     page.list.setFocus()
     for _ in range(5):
