@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QWidge
 from sbert_desktop.app.duplicate_views import HaveView
 from sbert_desktop.app.ticking import parse_rules
 from sbert_desktop.cleanup import Assistant, DuplicateKind, Rule, RuleKind
-from sbert_desktop.domain import Failure, Outcome
+from sbert_desktop.domain import Failure, Finished, JobId, Outcome, Started
 from sbert_desktop.settings import Settings
 from sbert_desktop.ui.duplicates.group_list import GroupRole
 from sbert_desktop.ui.duplicates.have_sheet import HaveSheet
@@ -525,6 +525,28 @@ def test_a_changed_library_offers_another_look(make_window, qtbot) -> None:
     page.column.stale.button.click()
     qtbot.waitUntil(lambda: not page.column.stale.isVisible() and page.finder.job is None)
     assert asked(window)[-1][2] is True
+
+
+def test_a_run_that_takes_in_what_was_moved_is_no_change_to_tell_of_before_it_ends(make_window, qtbot) -> None:
+    window, page = opened(make_window, qtbot)
+    program, job, seen = fake(window), JobId("index-own"), []
+    page.foot_bar.move_button.click()
+    qtbot.waitUntil(lambda: window.toast.has_action() and page.finder.job is None)
+    show = page.column.show_notes
+    page.column.show_notes = lambda *notes: (show(*notes), seen.append(page.column.stale.isVisible()))
+    program.say([Started(job, "index")])
+    qtbot.waitUntil(lambda: window.desk.index_job == job)
+    program.duplicate_notes = ("The library has changed since this was looked for.",)  # it did, and has not told yet
+    page.finder.ask()
+    qtbot.waitUntil(lambda: page.finder.job is None)
+    assert page.finder.view.notes == program.duplicate_notes
+    assert seen
+    assert not page.column.stale.isVisible()
+    program.duplicate_notes = ()
+    program.say([Finished(job, Outcome.DONE, program.report())])
+    qtbot.waitUntil(lambda: asked(window)[-1][2] and page.finder.job is None)
+    assert not page.column.stale.isVisible()
+    assert not page.finder.view.notes
 
 
 def test_notes_of_the_program_stand_above_the_list(make_window, qtbot, settings: Settings) -> None:

@@ -78,6 +78,7 @@ def open_page(
 ) -> Open:
     """Opens a window over files on the Duplicates page, as they are found."""
     monkeypatch.setenv("SBERT_DESKTOP_ADVANCED_ENCODER", "hashing")
+    monkeypatch.setattr("sbert_desktop.ui.duplicates.page_moving.OWN_SECONDS", 3600.0)  # the machine may stand still
 
     def open_(files: dict[str, str | bytes] | None, **more) -> tuple[MainWindow, DuplicatesPage]:
         root = tmp_path / "docs"

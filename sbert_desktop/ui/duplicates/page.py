@@ -99,7 +99,7 @@ class DuplicatesPage(MovingPage):
         self.states.lookWanted.connect(self.look)
         self.states.addWanted.connect(lambda: self.desk.add_folders(()))
         self.states.looking.cancelWanted.connect(finder.cancel)
-        self.drop.asked.connect(self.ask_have)
+        self.drop.offered.connect(self.ask_have)
         self.drop.dropped.connect(self.desk.add_folders)
         self.notice.close_button.clicked.connect(self._notice_holder.hide)
         self.desk.libraryChanged.connect(self._on_library)
@@ -233,6 +233,7 @@ class DuplicatesPage(MovingPage):
             self.column.looking.begin()
             self.states.looking.begin()
             self._show_foot()
+            self._show_notes()
         self._show_state()
 
     def _on_progress(self, progress: object) -> None:
@@ -337,10 +338,10 @@ class DuplicatesPage(MovingPage):
         if self.desk.index_progress is not None and not self.desk.quiet:
             notes.append("Still indexing: files that come later are not compared yet.")
         library = self.desk.library
-        changed = _says_changed(view) or (
+        # a run that takes in what was moved here is followed by a look, and what it did may show before it ends
+        changed = not (self._is_own() and self.desk.index_job is not None) and (_says_changed(view) or (
             library is not None and self._counted is not None
-            and not (self._is_own() and self.desk.index_job is not None)
-            and (library.documents, library.passages) != self._counted)
+            and (library.documents, library.passages) != self._counted))
         stale = "The library has changed since this was looked for." if changed and not self.finder.looking else ""
         self.column.show_notes(notes, stale)
 
