@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,6 +77,26 @@ def session(tmp_path, settings):
     session = Session(tmp_path / "library", settings)
     yield session
     session.close()
+
+
+@pytest.fixture
+def held(monkeypatch) -> Iterator[threading.Event]:
+    """Holds back the last hundred files of a run of more until the event is set: it cannot be over too soon."""
+    from sbert_desktop.extraction import ExtractionPool
+
+    go_on, results = threading.Event(), ExtractionPool.results
+
+    def until_told(self, files, context):
+        last = len(files) - 100
+        for number, item in enumerate(results(self, files, context)):
+            while number >= last > 0 and not go_on.is_set():
+                context.check()
+                go_on.wait(0.05)
+            yield item
+
+    monkeypatch.setattr(ExtractionPool, "results", until_told)
+    yield go_on
+    go_on.set()
 
 
 @pytest.fixture

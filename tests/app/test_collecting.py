@@ -183,6 +183,7 @@ def look(app, inbox, query: Query) -> None:
 
 
 def test_looking_sees_nothing_of_what_has_no_vectors_yet(app, inbox, folder):
+    app._live.stop()  # who watches would have the last file read to its end
     for n in range(60):
         (folder / f"note-{n}.txt").write_text(f"Entry {n} speaks of mill {n * 7} and weir {n * 13} beside lock {n}.\n")
     inbox.result(app.update())
@@ -268,7 +269,7 @@ def test_judgements_collections_saved_searches_and_history_survive_a_kill(tmp_pa
     env = {**os.environ, "SBERT_DESKTOP_HOME": str(tmp_path / "home"), "PYTHONPATH": str(Path(__file__).parents[2])}
     run = subprocess.run(
         [sys.executable, "-c", _DIES, str(tmp_path / "lib"), str(folder), str(tmp_path / "s.toml")],
-        env=env, capture_output=True, text=True, timeout=60, cwd=Path(__file__).parents[2],
+        env=env, capture_output=True, text=True, timeout=110, cwd=Path(__file__).parents[2],
     )  # fmt: skip
     assert run.stdout == "kept\n", run.stderr
     assert run.returncode == -9

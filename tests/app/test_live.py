@@ -88,7 +88,7 @@ def test_new_changed_saved_moved_renamed_and_deleted_files_show(app, inbox, fold
     until(lambda: moved(inbox) >= 3)
 
 
-def test_changes_show_while_a_long_run_goes_on_and_the_person_types(app, inbox, folder):
+def test_changes_show_while_a_long_run_goes_on_and_the_person_types(app, inbox, folder, held):
     for number in range(1500):
         (folder / f"note-{number}.txt").write_text(f"Entry {number} speaks of the mill and the weir. " * 20)
     job = app.add_folders([folder])
@@ -129,6 +129,7 @@ def test_check_that_was_cancelled_while_it_waited_loses_no_change(app, inbox, fo
 
 def test_check_of_a_few_paths_does_not_walk_the_folder(app, inbox, folder, monkeypatch):
     inbox.result(app.add_folders([folder]))
+    until_watched(app, inbox, folder)  # who begins to watch walks it
     app._live.stop()
     (folder / "kitchen" / "new.txt").write_text("A walrus sings.\n")
     (folder / "garden" / "other.txt").write_text("A pelican listens.\n")
