@@ -31,17 +31,25 @@ root = Path(sys.argv[1])
 keeper = _copy(root / "docs" / "keep.txt")
 victims = [_copy(root / "docs" / f"{n}.txt") for n in range(int(sys.argv[2]))]
 session = SimpleNamespace(library=SimpleNamespace(path=root / "library", read_only=False))
+moved = []
+
+def tell(removal):
+    moved.append(removal)
+    print(removal.victim.path.name, flush=True)
+    if len(moved) == len(victims) - 20:
+        sys.stdin.read()  # the kill is late: it would come when all is done
+
 print("ready", flush=True)
-run_clean_up(session, [Removal(v, (keeper,), DuplicateKind.BYTES) for v in victims], Context(),
-             on_moved=lambda removal: print(removal.victim.path.name, flush=True))
+run_clean_up(session, [Removal(v, (keeper,), DuplicateKind.BYTES) for v in victims], Context(), on_moved=tell)
 """
 
 
 def _kill_midway(root: Path, after: int) -> list[str]:
     """Starts a clean-up, kills it after so many files, and gives those that it said were moved."""
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(root), str(FILES)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        [sys.executable, "-c", CHILD, str(root), str(FILES)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
     assert child.stdout is not None
     said = []
     for line in child.stdout:
