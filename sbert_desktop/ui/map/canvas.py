@@ -287,6 +287,11 @@ class MapCanvas(Surface):
         return self._map
 
     @property
+    def coming(self) -> bool:
+        """True while another map is made ready: what is drawn and selected has the numbers of the one before."""
+        return self._coming is not None
+
+    @property
     def selection(self) -> Rows:
         """The points selected: int32, ascending."""
         return self._marks.selection
@@ -316,6 +321,8 @@ class MapCanvas(Surface):
             how: ``replace``, ``add`` or ``remove``.
             outline: float32 [corners, 2], the line in the map's units that stays drawn around them.
         """
+        if self.coming and len(points):
+            return  # they would be other documents on the map that comes
         points = points[self.shown[points]] if len(points) else points
         if how == "add":
             points = np.union1d(self.selection, points)
@@ -329,8 +336,8 @@ class MapCanvas(Surface):
         self._labels = None
         self.update()
         if changed:
-            announce(self, f"{words.count(self._documents(self.selection))} selected")
-            self.selectionChanged.emit(self.selection)
+            announce(self, f"{words.count(self._documents(points))} selected")
+            self.selectionChanged.emit(points.astype(np.int32))
 
     def select_shown(self) -> None:
         """Selects all points that are shown (Ctrl+A); sends selectionChanged."""

@@ -92,6 +92,9 @@ class MapDeeds(QObject):
         view, points = self._page.finder.view, self._page.points
         if view is None or not len(points):
             return
+        if self._page.canvas.coming:
+            self._desk.toast("Another map is just being drawn. Try again when it is there.")
+            return
         target = ask_target(self._page, "Save the list", "selection.csv", LIST)
         if target is not None:
             colours = self._page.finder.colours or plain_colours(view)

@@ -54,6 +54,8 @@ class LinkedMap(MapBody):
     # ---- the card and single points
 
     def _on_hovered(self, point: int, spot: QPoint) -> None:
+        if self.canvas.coming:
+            point = -1  # it is a number of the map that goes, and would name another document
         self._hover = (point, spot)
         if point < 0:
             self.put_card_away()
@@ -81,7 +83,7 @@ class LinkedMap(MapBody):
 
     def _with_row(self, point: int, run: Callable[[DocumentRow], object]) -> None:
         """Does something with the document of a point, as soon as it is known which that is."""
-        if point >= 0:
+        if point >= 0 and not self.canvas.coming:
             self._after_card = (point, run)
             self._wait.stop()
             self.finder.ask_card(point)
@@ -229,6 +231,7 @@ class LinkedMap(MapBody):
             if len(points):
                 self.canvas.set_selection(points)
                 self._select(points)
+            if len(points) and not self.canvas.coming:
                 self.fit()  # beside the drawer, whole: where they are says most when the rest is seen as well
                 self.canvas.reveal(points)
             found = int(np.isin(np.asarray(contents, np.int64), view.contents).sum()) \

@@ -35,6 +35,7 @@ class MapPage(LinkedMap):
         super().__init__(desk)
         self._asked = False  # in this session
         self._stale = False  # something changed while nobody looked
+        self._renumber = False  # what is selected still has the numbers of the map before
         self._counted: tuple[int, int] | None = None  # documents and understood passages when the map was asked for
         if not desk.can("collect_documents"):
             self.drawer.own_name.hide()
@@ -58,6 +59,7 @@ class MapPage(LinkedMap):
         canvas.clicked.connect(self._on_clicked)
         canvas.doubleClicked.connect(lambda point: self._with_row(point, lambda row: self.preview.open((row,))))
         canvas.selectionChanged.connect(self._on_selected)
+        canvas.ready.connect(self._on_ready)
         canvas.viewChanged.connect(self.put_card_away)
         canvas.menuAsked.connect(self._on_menu)
         canvas.toolChanged.connect(toolbar.show_tool)
@@ -135,7 +137,7 @@ class MapPage(LinkedMap):
 
     def take_among(self, contents: tuple[int, ...], label: str) -> None:
         self._among = (contents, label)
-        if self.finder.view is not None and not self.finder.view.preview:
+        if self.finder.view is not None and not self.finder.view.preview and not self.canvas.coming:
             self._take_waiting()
 
     def foot(self) -> int:
@@ -235,15 +237,22 @@ class MapPage(LinkedMap):
                 self.finder.ask_colours(self.finder.by)
             if changed:
                 self._light()
-                self._keep_selection(view)
-            if self._among is not None:
+                self._keep_selection()
+            if not self.canvas.coming:
                 self._take_waiting()
         self._show_state()
 
-    def _keep_selection(self, view: MapView) -> None:
-        # points have other numbers on another map: the canvas carries the selection over by document
-        if len(self.points):
+    def _keep_selection(self) -> None:
+        # points have other numbers on another map: the canvas carries the selection over by document; of a large map
+        # that is not done yet, and what was selected would be taken for other documents
+        self._renumber = self.canvas.coming
+        if len(self.points) and not self.canvas.coming:
             self._select(self.canvas.selection)
+
+    def _on_ready(self) -> None:
+        if self._renumber:
+            self._keep_selection()
+            self._take_waiting()
 
     def _on_failed(self, failure: Failure) -> None:
         if self.finder.view is None:
@@ -302,7 +311,7 @@ class MapPage(LinkedMap):
         view = self.finder.view
         if view is None:
             return
-        if colours.by is ColourBy.THEME and len(self.points):
+        if colours.by is ColourBy.THEME and len(self.points) and not self.canvas.coming:
             self._select(self.points)  # it can be said now what it is about
         if colours.by is not self.finder.by:
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,10 +11,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QWidget
 
-from sbert_desktop.app.atlas_views import ColourBy, MapUnit
+from sbert_desktop.app.atlas_views import ColourBy, MapRequest, MapUnit
 from sbert_desktop.domain import Failure, Outcome, Query
+from sbert_desktop.ui.map import canvas
 from sbert_desktop.ui.map.advanced_sheet import AdvancedSheet
-from tests.ui.fake_map import FIRST
+from sbert_desktop.ui.map.deeds import plain_colours
+from sbert_desktop.ui.map.points import only
+from tests.ui.fake_map import FIRST, view_of
 from tests.ui.map.conftest import called, in_cluster, program_of, select
 
 WINDOW_PAGES = ("search", "duplicates", "clusters", "map", "library", "collections")
@@ -128,6 +132,62 @@ def test_redraw_refits_fades_the_old_map_and_keeps_the_selection(make_map, qtbot
     qtbot.waitUntil(lambda: page.finder.colours is not None)
     assert len(page.points) == 60
     assert page.drawer.isVisible()
+
+
+def test_points_of_a_large_map_that_is_being_made_ready_are_taken_for_no_other_documents(
+    make_map, qtbot, monkeypatch
+) -> None:
+    page = make_map()
+    points = in_cluster(page, 3)
+    select(page, points)
+    wanted = set(page.selected_contents().tolist())
+    monkeypatch.setattr(canvas, "AT_ONCE", 0)
+    waiting: list[tuple] = []
+    page.canvas._errands = SimpleNamespace(run=lambda work, done: waiting.append((work, done)))
+    program = program_of(page)
+    moved = only(program.map_view(), np.roll(np.arange(4102, dtype=np.int32), 900))  # each point has another number
+    monkeypatch.setattr(program, "map_view", lambda request: replace(moved, request=request))
+    page.finder.ask(quiet=True)
+    qtbot.waitUntil(lambda: not page.finder.busy and page.finder.colours is not None)
+    assert waiting
+    assert set(page.selected_contents().tolist()) == wanted
+    page.drawer.export.click()
+    page.canvas.clicked.emit(20)
+    page.canvas.hovered.emit(20, QPoint(300, 300))
+    page.canvas.select_shown()
+    qtbot.wait(200)
+    assert not called(page, "export_map")
+    assert not called(page, "map_card")
+    while waiting:
+        work, done = waiting.pop(0)
+        done(work())
+    assert set(page.selected_contents().tolist()) == wanted
+    assert page.points.tolist() == sorted((points + 900) % 4102)
+    page.canvas.clicked.emit(20)
+    assert called(page, "map_card") == [("map_card", 20)]
+    qtbot.waitUntil(page.preview.is_open)
+    page.preview.close()
+
+
+def test_show_on_the_map_waits_for_a_large_one_that_is_being_made_ready(make_map, qtbot) -> None:
+    page = make_map()
+    waiting: list[tuple] = []
+    page.canvas._errands = SimpleNamespace(run=lambda work, done: waiting.append((work, done)))
+    program = program_of(page)
+    more = view_of(np.resize(program.map_view().positions, (60_000, 2)), MapRequest())  # a large one
+    program.map_view = lambda request: more
+    program.colours = lambda view, by, query: replace(plain_colours(view), by=by)
+    page.finder.ask(quiet=True)
+    qtbot.waitUntil(lambda: page.finder.view is more)
+    assert waiting
+    content = int(more.contents[more.starts[59_999]])  # there are no such points on the map that is still drawn
+    page.take_among((content,), "the newest")
+    assert not page.drawer.isVisible()
+    while waiting:
+        work, done = waiting.pop(0)
+        done(work())
+    assert page.drawer.isVisible()
+    assert page.points.tolist() == page.canvas.selection.tolist() == [59_999]
 
 
 def test_the_advanced_sheet_sets_the_rules_and_only_redraw_uses_them(make_map, qtbot) -> None:

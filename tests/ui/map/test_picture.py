@@ -123,6 +123,6 @@ def test_it_works_in_a_process_without_a_window_or_a_display(tmp_path):
         env["QT_QPA_PLATFORM"] = "offscreen"
     target = tmp_path / "map.png"
     done = subprocess.run([sys.executable, "-c", code, str(target)], cwd=root, capture_output=True, text=True,
-                          timeout=60, env=env | {"PYTHONPATH": str(root)})
+                          timeout=100, env=env | {"PYTHONPATH": str(root)})
     assert done.returncode == 0, done.stderr
     assert QImage(str(target)).width() == 800
