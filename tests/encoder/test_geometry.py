@@ -16,12 +16,11 @@ from sbert_desktop.encoder.geometry import (
     unit,
 )
 
-LOT = np.random.default_rng(9)
-
 
 def cloud(n: int = 600, dimension: int = 24, *, shift: float = 0.0, uneven: bool = True) -> np.ndarray:
+    lot = np.random.default_rng(9)
     scale = np.linspace(3.0, 0.2, dimension) if uneven else np.ones(dimension)
-    return unit((LOT.normal(size=(n, dimension)) * scale + shift).astype(np.float32))
+    return unit((lot.normal(size=(n, dimension)) * scale + shift).astype(np.float32))
 
 
 def test_mean_cosine_is_that_of_all_pairs_and_rises_where_all_lean_one_way():

@@ -177,8 +177,8 @@ class Hub:
                     self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
                 self.send_header("Content-Length", str(len(data) - start))
                 self.end_headers()
+                hub.given += len(data[start:cut])  # before it is sent: whoever has it may look at once
                 self.wfile.write(data[start:cut])
-                hub.given += len(data[start:cut])
 
             def log_message(self, *args: object) -> None: ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zlib
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ K = DuplicateKind
 
 
 def _copy(path, unit=0, *, mtime=0, size=10, **more) -> Copy:
-    return Copy(unit, Path(path), size, mtime, 1, hash(path) % 10_000 + 1, f"sha{unit}", **more)
+    return Copy(unit, Path(path), size, mtime, 1, zlib.crc32(path.encode()) + 1, f"sha{unit}", **more)
 
 
 def _same(a, b):

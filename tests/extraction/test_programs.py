@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="uses a shell")
 SHELL = "/bin/sh"
 
 
-def shell(script: str, timeout: float = 10.0, **options: object) -> str:
+def shell(script: str, timeout: float = 60.0, **options: object) -> str:
     return _programs.run([SHELL, "-c", script], timeout=timeout, **options).output.decode()  # type: ignore[arg-type]
 
 
@@ -54,11 +54,14 @@ def test_a_program_has_a_network_of_its_own_without_any_way_out() -> None:
 
 def test_a_program_that_takes_too_long_ends_with_all_that_it_started() -> None:
     with _programs.workspace() as folder:
-        began = time.monotonic()
-        with pytest.raises(ExtractionError) as caught:
-            shell("sleep 300 & echo $! > pid; wait", timeout=0.5, folder=folder)
-        assert caught.value.code == "timed-out"
-        assert time.monotonic() - began < 60  # of 300
+        for seconds in (0.5, 5.0, 50.0):  # on a busy machine a shell may need more to begin at all
+            began = time.monotonic()
+            with pytest.raises(ExtractionError) as caught:
+                shell("sleep 300 & echo $! > pid; wait", timeout=seconds, folder=folder)
+            assert caught.value.code == "timed-out"
+            assert time.monotonic() - began < seconds + 60  # of 300
+            if (folder / "pid").exists() and (folder / "pid").read_text():
+                break
         pid = int((folder / "pid").read_text())
     gone_within(pid, 60)
 

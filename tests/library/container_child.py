@@ -1,7 +1,7 @@
 """Reads containers again and again until it is killed, committing between members at random.
 
-Run as ``python container_child.py LIBRARY SEED``. Prints ``inside`` after a commit between members and
-``done PATH VERSION`` after the commit that ended a container.
+Run as ``python container_child.py LIBRARY SEED [stay]``. Prints ``inside`` after a commit between members and
+``done PATH VERSION`` after the commit that ended a container. With ``stay`` it stays where it first said ``inside``.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ def main() -> None:
                 if chance.random() < 0.1:
                     writer.commit()
                     print("inside", flush=True)
+                    if sys.argv[3:] == ["stay"]:
+                        sys.stdin.read()
             writer.finish_container(folder, container, None, (), ())
             writer.commit()
             print(f"done {path} {version}", flush=True)

@@ -122,6 +122,7 @@ def run_kills(path: Path, kills: int, seed: int) -> None:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+@pytest.mark.timeout(300)
 def test_killed_writer_loses_nothing_acknowledged_and_leaves_no_half_document(tmp_path: Path) -> None:  # R3
     run_kills(tmp_path / "library", 30, 3)
 

@@ -42,13 +42,13 @@ def test_a_query_that_found_no_room_is_written_without_another_one(
         assert on_disk(library) == set()
         later = library._history._later
     assert later is not None
-    later.join(30)
+    later.join(60)
     assert on_disk(library) == {"first", "second"}
     with somebody_writes(library):
         library.add_history("third")
         again = library._history._later
     assert again is not None
-    again.join(30)
+    again.join(60)
     assert on_disk(library) == {"first", "second", "third"}
 
 
@@ -59,7 +59,7 @@ def test_forgotten_queries_do_not_come_back(library: Library, monkeypatch: pytes
         later = library._history._later
         library._history._unsaved.clear()  # what clear_history does before it asks the disk
     assert later is not None
-    later.join(30)
+    later.join(60)
     library.clear_history()
     assert on_disk(library) == set()
 

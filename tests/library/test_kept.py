@@ -21,6 +21,14 @@ from sbert_desktop.library import KeptPassage, Library, _kept, _kept_copies, kep
 from .makers import RULES, document, embed_all, info, put_text, start
 
 HERE = Path("/docs/a.txt")
+
+
+@pytest.fixture(autouse=True)
+def _one_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test goes on over midnight, when a second copy would be begun."""
+    monkeypatch.setattr(_kept_copies, "today", lambda library: library / _kept_copies.FOLDER / "2002-03-04.jsonl")
+
+
 BLOB = bytes(range(256))
 
 
@@ -138,7 +146,7 @@ def test_nobody_needs_the_writers_lock(library: Library) -> None:
         done = threading.Thread(target=library.save_search, args=("s", "{}"))
         done.start()  # waits for the transaction only
         writer.commit()
-        done.join(30)
+        done.join(60)
         assert not done.is_alive()
     assert (len(library.judgements()), len(library.collections()), len(library.saved_searches())) == (1, 1, 1)
     assert library.counts().documents == 3
@@ -204,7 +212,7 @@ def test_an_arrangement_is_kept_beside_the_writer(library: Library) -> None:
         done = threading.Thread(target=library.arrange, args=("themes", b"2"))
         done.start()  # waits for the transaction only
         writer.commit()
-        done.join(30)
+        done.join(60)
         assert not done.is_alive()
         assert library.arrangement("themes") == b"2"
 

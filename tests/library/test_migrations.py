@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import random
 import shutil
 import signal
@@ -27,7 +26,14 @@ DOCUMENTS = 60
 def old_library(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     version = int(request.param)
     path = tmp_path_factory.mktemp("old") / "library"
-    os.environ.setdefault("SBERT_DESKTOP_MIN_FREE_MB", "1")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SBERT_DESKTOP_MIN_FREE_MB", "1")
+        fill(path)
+    make_old(path, version)
+    return path
+
+
+def fill(path: Path) -> None:
     with open_library(path) as library:
         (folder,) = start(library, Path("/docs"))
         with library.writer() as writer:
@@ -40,8 +46,6 @@ def old_library(tmp_path_factory: pytest.TempPathFactory, request: pytest.Fixtur
             writer.put(folder, file_at(Path("/docs/half.pdf"), "half"), text, passages, (half,))  # type: ignore[arg-type]
             embed_all(writer)
         library.add_history("an earlier query")
-    make_old(path, version)
-    return path
 
 
 @pytest.fixture

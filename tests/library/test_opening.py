@@ -163,9 +163,9 @@ def test_a_damaged_catalog_is_said_never_a_crash_or_a_bug(tmp_path: Path) -> Non
 def test_unclean_end_with_a_damaged_catalog_is_noticed_when_opened(tmp_path: Path) -> None:  # R9
     path = filled(tmp_path / "library")
     data = bytearray((path / "catalog.sqlite").read_bytes())
-    page = 4096
+    page, chance = 4096, random.Random(9)
     for start_ in range(5 * page, len(data), 3 * page):
-        data[start_ : start_ + 200] = os.urandom(200)
+        data[start_ : start_ + 200] = chance.randbytes(200)
     (path / "catalog.sqlite").write_bytes(data)
     (path / "writer.json").write_text("{}")
     for _ in range(2):

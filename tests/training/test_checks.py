@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
 from sbert_desktop.training.checks import Finding, Severity, check, may_train
 from sbert_desktop.training.labels import Example, LabelKind, LabelSet
 from sbert_desktop.training.splitting import Apart, Split, split
+from tests.effort import least_cpu
 
 
 def pairs(*rows: tuple[str, str, int], good: int = 150) -> LabelSet:
@@ -169,6 +168,4 @@ def test_fifty_thousand_labels_are_checked_in_seconds() -> None:
     rng = np.random.default_rng(1)
     picks = rng.integers(60_000, size=(50_000, 2)).tolist()
     labels = LabelSet(LabelKind.PAIRS, tuple(Example((f"t{a}", f"t{b}"), float(a % 2)) for a, b in picks))
-    began = time.process_time()
-    check(labels)
-    assert time.process_time() - began < 6.0  # 0.7 s measured
+    assert least_cpu(lambda: check(labels), enough=6.0) < 6.0  # 0.7 s measured

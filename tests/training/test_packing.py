@@ -19,7 +19,7 @@ from sbert_desktop.training.objectives import OBJECTIVES, HyperParameters
 from .conftest import labels_of
 
 pytest.importorskip("torch")
-pytestmark = pytest.mark.xdist_group("training")
+pytestmark = [pytest.mark.xdist_group("training"), pytest.mark.timeout(300)]  # torch is imported first
 HYPER = HyperParameters("multiple-negatives", 1, 16, learning_rate=1e-3, patience=None)
 EVERY = [(one.key, kind) for one in OBJECTIVES for kind in one.kinds]
 

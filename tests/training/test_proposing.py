@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import time
 from collections import Counter
 
 import numpy as np
 
 from sbert_desktop.training.proposing import Candidates, Why, propose_pairs, propose_passages
+from tests.effort import least_cpu
 
 
 def made(count: int, *, texts: int = 100_000, clusters: int = 20, documents: int = 5_000, seed: int = 0) -> Candidates:
@@ -105,9 +105,12 @@ def test_a_million_candidates_take_well_under_a_second() -> None:
     candidates = made(1_000_000, texts=2_000_000)
     judged = {(int(a), int(b)) for a, b in zip(candidates.first[:2000], candidates.second[:2000], strict=True)}
     shown = set(candidates.first[5000:5500].tolist())
-    began = time.process_time()
-    assert len(propose_pairs(candidates, 0.6, 20, judged=judged, shown=shown)) == 20
-    assert time.process_time() - began < 2.0  # 0.25 s measured
+    found: list[object] = []
+    taken = least_cpu(
+        lambda: found.append(propose_pairs(candidates, 0.6, 20, judged=judged, shown=shown)), enough=2.0
+    )
+    assert len(found[0]) == 20  # type: ignore[arg-type]
+    assert taken < 2.0  # 0.25 s measured
 
 
 # ------------------------------------------------------------------ does this answer?

@@ -27,7 +27,7 @@ from sbert_desktop.training.running import HeldOut, Recipe, Standing, Trained, T
 from .conftest import labels_of, sentences
 
 pytest.importorskip("torch")
-pytestmark = pytest.mark.xdist_group("training")
+pytestmark = [pytest.mark.xdist_group("training"), pytest.mark.timeout(300)]  # torch is imported first
 HYPER = HyperParameters("multiple-negatives", 3, 8, learning_rate=1e-3, patience=None)  # 18 steps
 Answer = Callable[[dict[str, object], bytes], tuple[Mapping[str, object], bytes]]
 
@@ -45,7 +45,7 @@ class Context:
     def check(self) -> None:
         if self.paused:
             self.checked_while_paused.set()
-            assert self.go_on.wait(30)
+            assert self.go_on.wait(60)
         if self.cancelled:
             raise Cancelled
 
@@ -254,7 +254,10 @@ def test_a_known_problem_of_the_child_is_said_and_not_tried_again(tiny: Path, tm
     assert launched[0].closed
 
 
-def test_a_cancel_ends_the_child_and_keeps_what_was_trained(tiny: Path, tmp_path: Path, expected: Trained) -> None:
+def test_a_cancel_ends_the_child_and_keeps_what_was_trained(
+    tiny: Path, tmp_path: Path, expected: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "_PATIENCE_TO_END_S", 60.0)  # the step under way may have to wait for the machine
     context = Context()
     children: list[Child] = []
 
@@ -289,14 +292,14 @@ def test_a_cancel_does_not_wait_for_a_child_that_is_slow(tiny: Path, tmp_path: P
             ended.set()
 
     def cancel() -> None:
-        working.wait(30)
+        working.wait(60)
         context.cancelled = True
 
     threading.Thread(target=cancel).start()
     begun_at = time.monotonic()
     with pytest.raises(Cancelled):
         train(begun(tmp_path / "run", tiny), lambda kind, nice: Slow(), context)
-    assert time.monotonic() - begun_at < 20
+    assert time.monotonic() - begun_at < 50  # it would have worked for 60
     assert ended.is_set()
 
 
@@ -312,7 +315,7 @@ def test_a_pause_stores_a_checkpoint_before_it_waits(tiny: Path, tmp_path: Path,
     thread = threading.Thread(
         target=lambda: found.append(train(folder, lambda kind, nice: Child(pauses), context, held_out=held())))
     thread.start()
-    assert context.checked_while_paused.wait(30)
+    assert context.checked_while_paused.wait(60)
     unfinished = running.resumable(folder)
     assert unfinished is not None
     assert unfinished.step == 1

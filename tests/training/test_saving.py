@@ -23,7 +23,7 @@ from .conftest import labels_of, save_tiny, sentences, write
 from .test_running import Child
 
 pytest.importorskip("torch")
-pytestmark = pytest.mark.xdist_group("training")
+pytestmark = [pytest.mark.xdist_group("training"), pytest.mark.timeout(300)]  # torch is imported first
 HYPER = HyperParameters("multiple-negatives", 1, 8, learning_rate=3e-3, patience=None)
 CARD = "---\nlanguage:\n- en\n- de\nlicense: mit\ndatasets:\n- nobody\n---\n# Base\nSecret of the base.\n"
 TEXTS = [*sentences(30, seed=9), "the", "", "boat " * 60]

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +8,7 @@ from hypothesis import strategies as st
 from sbert_desktop.errors import TrainingError
 from sbert_desktop.training.labels import Example, LabelKind, LabelSet, nearly_same_text
 from sbert_desktop.training.splitting import Apart, Split, components, split
+from tests.effort import least_cpu
 
 
 def texts_of(labels: LabelSet, places: tuple[int, ...]) -> set[str]:
@@ -148,7 +147,6 @@ def test_copies_of_a_text_join_their_documents() -> None:
 
 def test_a_hundred_thousand_labels_are_parted_in_seconds() -> None:
     labels = pairs(100_000, documents=30_000)
-    began = time.process_time()
-    found = split(labels)
-    assert time.process_time() - began < 8.0  # 1.6 s measured
-    assert len(found.held_out) == pytest.approx(25_000, rel=0.02)
+    found: list[Split] = []
+    assert least_cpu(lambda: found.append(split(labels)), enough=8.0) < 8.0  # 1.6 s measured
+    assert len(found[0].held_out) == pytest.approx(25_000, rel=0.02)

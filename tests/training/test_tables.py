@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import csv
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from sbert_desktop.errors import TrainingError
 from sbert_desktop.training.labels import Example, LabelKind, LabelSet
 from sbert_desktop.training.table_files import MOST_LISTED, read_table
 from sbert_desktop.training.tables import read_labels, write_labels
+from tests.effort import least_cpu
 
 
 def put(folder: Path, text: str, *, encoding: str = "utf-8", name: str = "labels.csv") -> Path:
@@ -191,9 +191,9 @@ def test_an_export_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None
 def test_a_hundred_thousand_rows_take_seconds_at_most(tmp_path: Path) -> None:
     rows = "".join(f"a sentence of the usual length {i},another sentence {i},{i % 2}\n" for i in range(100_000))
     path = put(tmp_path, "text_a,text_b,label\n" + rows)
-    began = time.process_time()
-    assert len(read_labels(path).labels) == 100_000
-    assert time.process_time() - began < 4.0  # 0.7 s measured
+    found: list[int] = []
+    assert least_cpu(lambda: found.append(len(read_labels(path).labels)), enough=4.0) < 4.0  # 0.7 s measured
+    assert found[0] == 100_000
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from sbert_desktop.training.objectives import OBJECTIVES, HyperParameters
 from .conftest import labels_of, save_tiny, sentences
 
 pytest.importorskip("torch")
-pytestmark = pytest.mark.xdist_group("training")
+pytestmark = [pytest.mark.xdist_group("training"), pytest.mark.timeout(300)]  # torch is imported first
 EVERY = [(one.key, kind) for one in OBJECTIVES for kind in one.kinds]
 HYPER = HyperParameters("multiple-negatives", 2, 8, learning_rate=1e-3, patience=None)
 
