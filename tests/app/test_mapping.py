@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -97,7 +99,8 @@ def test_documents_of_a_kind_stand_together(session, docs, themes):
 def test_the_principal_plane_comes_first_and_previews_are_spaced(session, docs, themes, monkeypatch):
     put_documents(session, docs, clustered(120))
     clock = iter(np.arange(0, 1000, 0.026))
-    monkeypatch.setattr(mapping.time, "monotonic", lambda: float(next(clock)))
+    # of this module alone: other threads look at the time as well
+    monkeypatch.setattr(mapping, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
     context = Listening()
     view = drawn(session, context=context)
     previews = context.partials

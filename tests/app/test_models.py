@@ -145,7 +145,7 @@ def test_commands_add_use_and_remove_models(tmp_path: Path, capsys) -> None:
 
 def test_the_window_reads_the_library_with_the_encoder_that_was_chosen(tmp_path: Path, folder, monkeypatch) -> None:
     from sbert_desktop.app.facade import App
-    from sbert_desktop.domain import Query, Started
+    from sbert_desktop.domain import Finished, Query, Started
     from sbert_desktop.encoder import HashingEncoder
     from tests.events import Inbox
 
@@ -159,6 +159,8 @@ def test_the_window_reads_the_library_with_the_encoder_that_was_chosen(tmp_path:
     app = App(tmp_path / "library", Settings(tmp_path / "settings.toml"))
     try:
         app.connect(inbox.post)
+        # Else it may find the folder there, and look for changes in a run of its own.
+        inbox.until(lambda event: isinstance(event, Finished) and event.job_id.startswith("start-"))
         inbox.result(app.add_folders([folder]))
         inbox.result(app.add_model(str(make(tmp_path / "mine"))))
         before = {event.job_id for event in inbox.events if isinstance(event, Started)}

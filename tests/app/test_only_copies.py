@@ -29,6 +29,11 @@ TEXTS = [
 ]  # fmt: skip
 
 
+def _all(root: Path) -> list[Path]:
+    """Lists what lies below in the same order everywhere, so that a seed means the same tree again."""
+    return sorted(root.rglob("*"))
+
+
 def _grow(root: Path, rng: random.Random) -> None:
     """Makes a tree with equal files, equal folders, near texts and hard links."""
     for top in "pqr"[: rng.randint(1, 3)]:
@@ -39,13 +44,13 @@ def _grow(root: Path, rng: random.Random) -> None:
             path.write_text(rng.choice(TEXTS))
             os.utime(path, (1_600_000_000 + rng.randint(0, 3), 1_600_000_000 + rng.randint(0, 3)))
     for number in range(rng.randint(0, 2)):
-        shutil.copytree(rng.choice([one for one in root.rglob("*") if one.is_dir()]), root / f"copy {number}")
+        shutil.copytree(rng.choice([one for one in _all(root) if one.is_dir()]), root / f"copy {number}")
     for number in range(rng.randint(0, 2)):
-        os.link(rng.choice([one for one in root.rglob("*") if one.is_file()]), root / f"link {number}.txt")
+        os.link(rng.choice([one for one in _all(root) if one.is_file()]), root / f"link {number}.txt")
 
 
 def _assistant(root: Path, rng: random.Random) -> Assistant:
-    folders = [root, *(one for one in root.rglob("*") if one.is_dir())]
+    folders = [root, *(one for one in _all(root) if one.is_dir())]
     kinds = list(RuleKind)
     rng.shuffle(kinds)
     needs = (RuleKind.IN_FOLDER, RuleKind.NOT_IN_FOLDER)
@@ -60,7 +65,7 @@ def _assistant(root: Path, rng: random.Random) -> Assistant:
 
 def _contents(root: Path) -> dict[bytes, list[Path]]:
     found: dict[bytes, list[Path]] = {}
-    for path in sorted(root.rglob("*")):
+    for path in _all(root):
         if path.is_file():
             found.setdefault(path.read_bytes(), []).append(path)
     return found

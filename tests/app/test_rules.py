@@ -186,7 +186,7 @@ def test_patterns_mean_what_git_says(tmp_path):
         for place in [root, *(path for path in root.iterdir() if path.is_dir() and path.name != ".git")]:
             for name in (".gitignore", ".sbertignore"):
                 (place / name).unlink(missing_ok=True)
-        where = root if round_ % 3 else next(path for path in root.iterdir() if path.is_dir() and path.name != ".git")
+        where = root if round_ % 3 else min(path for path in root.iterdir() if path.is_dir() and path.name != ".git")
         for name in (".gitignore", ".sbertignore"):
             (where / name).write_text("\n".join(lines) + "\n")
         told = subprocess.run(

@@ -250,7 +250,6 @@ def test_closing_ends_a_reading_that_is_under_way(app, inbox, children):
     children.gate.clear()
     job = app.search(Query("the garden", rerank=20))
     inbox.until(lambda e: isinstance(e, Progress) and e.job_id == job and e.phase.startswith("Reading"))
-    began = time.monotonic()
     app.close()
-    assert time.monotonic() - began < 60  # and not as long as the child would
+    assert inbox.finished(job).outcome is Outcome.CANCELLED
     assert all(child.closed for child in children.started)

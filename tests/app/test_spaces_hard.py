@@ -202,7 +202,6 @@ def test_settings_that_cannot_be_written_keep_nobody_from_going_back(session, mo
 # ------------------------------------------------------------ damage, and no room
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", ["mine", "long"])
 def test_a_text_that_is_missing_holds_nobody_up(session, name):
     spaces.adopt(session, name)

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import stat
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -419,16 +420,27 @@ def test_the_windows_commands_train_pause_go_on_and_leave_what_is_closed_to_be_r
 ) -> None:
     inbox = Inbox()
     app = App(tmp_path / "library", Settings(tmp_path / "settings.toml"))
-    in_process(app._session)
+    turns = threading.Semaphore(0)
+
+    def in_turn(header: Mapping[str, object]) -> None:
+        """Holds each piece of the training until its turn, so that it cannot end before it is told to pause."""
+        while header["do"] == "steps" and not turns.acquire(timeout=0.05):
+            if any(one.context.cancelled for one in app._jobs._lanes["training"].jobs()):
+                return
+
+    in_process(app._session, in_turn)
     app.connect(inbox.post)
     try:
         job = app.train(replace(PLAN, labels=(table,), epochs=40))
+        turns.release()
         inbox.until(lambda event: _phase(event) == "Training")
         app.pause_training()
+        turns.release()
         inbox.until(lambda event: _phase(event) == "Paused")
         assert [run.state for run in inbox.result(app.trainings())] == ["running"]
-        app.continue_training()
         standing = inbox.partials(job, TrainingView)[-1].step
+        app.continue_training()
+        turns.release()
         inbox.until(lambda event: _phase(event) == "Training" and event.result.step > standing)
     finally:
         app.close()
