@@ -156,6 +156,6 @@ def test_watch_prints_a_line_per_update_until_it_is_interrupted(tmp_path, folder
         assert json.loads(process.stdout.readline())["added"] >= 1  # counted again where it changed while it was read
     finally:
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err

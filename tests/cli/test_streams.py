@@ -77,7 +77,7 @@ def test_interrupted_command_gives_130_and_one_object(tmp_path, environment):
         assert process.stderr is not None
         assert "Waiting for process" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     assert json.loads(out)["error"]["code"] == "interrupted"
 

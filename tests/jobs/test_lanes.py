@@ -22,7 +22,7 @@ def box():
 def jobs(box):
     jobs = Jobs(box.post)
     yield jobs
-    assert jobs.close(5)
+    assert jobs.close(60)
 
 
 def test_job_gives_started_partial_progress_and_one_finished(jobs, box):
@@ -112,7 +112,7 @@ def test_pause_holds_a_job_and_cancel_ends_a_paused_one(jobs, box):
 
 def test_jobs_after_close_end_as_cancelled(box):
     jobs = Jobs(box.post)
-    assert jobs.close(5)
+    assert jobs.close(60)
     job = jobs.submit("writer", "late", lambda context: 1)
     assert box.finished(job).outcome is Outcome.CANCELLED
 
