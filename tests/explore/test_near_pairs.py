@@ -169,8 +169,13 @@ def test_below_the_line_each_row_keeps_its_best_pairs(rng, monkeypatch):
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -1)
     bar = np.sort(cosines, axis=1)[:, -64]
-    a, b = np.nonzero(np.triu((cosines >= bar[:, None]) | (cosines >= bar[None, :]), 1))
-    assert as_set(pairs) == set(zip(a.tolist(), b.tolist(), strict=True))
+
+    def best(slack):  # which of two that are alike but for rounding is the 64th, each machine may see otherwise
+        a, b = np.nonzero(np.triu((cosines >= bar[:, None] - slack) | (cosines >= bar[None, :] - slack), 1))
+        return set(zip(a.tolist(), b.tolist(), strict=True))
+
+    assert best(-1e-6) <= as_set(pairs) <= best(1e-6)
+    assert abs(len(as_set(pairs)) - len(best(0.0))) <= 2
     assert pairs.whole == 0.85
     assert pairs.cut == 400
     assert pairs.at_least(0.85).cut == 0

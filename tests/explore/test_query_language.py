@@ -455,9 +455,9 @@ HEAVY = {
 def test_a_paste_of_100_kb_is_read_in_linear_time(piece):
     def cost(size: int) -> float:
         text = (piece * (size // len(piece) + 1))[:size]
-        began = time.process_time()
+        began = time.thread_time()
         parse(text, now=NOW)
-        return time.process_time() - began
+        return time.thread_time() - began
 
     small, large = min(cost(12_500) for _ in range(3)), min(cost(100_000) for _ in range(2))
     assert large < max(0.05, 24 * small)  # 8 times the text; 64 times would be quadratic

@@ -10,12 +10,15 @@ from sbert_desktop.extraction import _legacy, _programs, extract
 from tests.extraction.conftest import make_docx, make_pdf, paragraph
 from tests.extraction.office import make_odf, make_pptx, pack, pieces, read, shape, slide
 
+pytestmark = pytest.mark.timeout(300)
+
 
 @pytest.fixture
-def office() -> str:
+def office(monkeypatch: pytest.MonkeyPatch) -> str:
     path = _programs.find().libreoffice_path
     if not path:
         pytest.skip("LibreOffice is not installed here")
+    monkeypatch.setattr(_legacy, "TIME_LIMIT", 120.0)  # its first start on a busy machine may take long
     return path
 
 
@@ -25,7 +28,7 @@ def old(office: str, data: bytes, suffix: str, target: str) -> bytes:
         (folder / f"in.{suffix}").write_bytes(data)
         argv = [office, f"-env:UserInstallation={(folder / 'p').as_uri()}", "--headless", "--convert-to", target,
                 "--outdir", str(folder / "out"), str(folder / f"in.{suffix}")]
-        while _programs.run(argv, timeout=60, folder=folder).status == 81:
+        while _programs.run(argv, timeout=120, folder=folder).status == 81:
             pass
         return (folder / "out" / f"in.{target.split(':')[0]}").read_bytes()
 

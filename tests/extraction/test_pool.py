@@ -304,6 +304,7 @@ def test_a_slow_file_is_told_when_it_has_been_under_way_for_a_second_and_when_it
 
 def test_the_start_of_a_child_is_not_told_as_a_slow_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[bool] = []
+    monkeypatch.setattr(_watcher, "SLOW", 60.0)
 
     class SlowStarter(NearChild):
         def request(self, header: Mapping[str, object], payload: bytes = b"", *,
