@@ -217,6 +217,7 @@ def test_drive_that_does_not_answer_holds_nobody_up(tmp_path, monkeypatch):
     quick, slow = ([files[drive, name] for name in ("a", "b", "c")] for drive in ("quick", "slow"))
     assert presence.states([*quick, *slow], roots) == [CURRENT, CHANGED, GONE, OFFLINE, OFFLINE, OFFLINE]
     assert len(asked) == 1
+    presence._patience = 60.0
     assert presence.states([*slow, *quick], roots)[3:] == [CURRENT, CHANGED, GONE]
     assert len(asked) == 1, "known to be silent now: not asked again"
     answering.set()

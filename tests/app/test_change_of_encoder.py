@@ -15,7 +15,7 @@ from sbert_desktop.encoder import HashingEncoder
 from sbert_desktop.errors import EncoderError, UsageError
 from sbert_desktop.jobs import NullContext
 
-SECONDS = 30
+SECONDS = 60
 
 
 class Slow(HashingEncoder):
