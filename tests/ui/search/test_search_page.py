@@ -74,8 +74,9 @@ def test_an_answer_that_comes_too_late_is_never_shown(qtbot: QtBot, page: Search
     shown: list[object] = []
     page.session.answered.connect(lambda *args: shown.append(args))
     commands.release()
-    commands.open_file(Path("x"))  # its event comes after the late answer
-    qtbot.wait(80)
+    ended: list[object] = []  # it comes after the late answer
+    page._bridge.watch(commands.open_file(Path("x")), on_finished=ended.append)
+    qtbot.waitUntil(lambda: bool(ended))
     assert page.list.current_document().path.name == "new.txt"  # type: ignore[union-attr]
     assert not shown
 
