@@ -28,6 +28,11 @@ def local_paths(data: QMimeData) -> tuple[Path, ...]:
     return tuple(path for path in map(path_of, data.urls()) if path is not None)
 
 
+def quoted(path: Path) -> str:
+    """Gives the name of what is dragged, in quotation marks."""
+    return f"“{display_path(path.name or str(path))}”"
+
+
 class DropOverlay(QWidget):
     """Covers the window while something is dragged over it; ``dropped(paths)``.
 
@@ -49,7 +54,7 @@ class DropOverlay(QWidget):
     def title(self) -> str:
         """Gives what a drop would do."""
         # the disk is not asked whether these are folders: that waits for the estimate, off this thread
-        names = [f"“{display_path(path.name or str(path))}”" for path in self._paths]
+        names = [quoted(path) for path in self._paths]
         if len(names) > 2:
             return f"Add {len(names)} folders"
         return f"Add {words.listed(names)}"
@@ -58,7 +63,7 @@ class DropOverlay(QWidget):
         """Gives what a drop on the upper part would do; "" when there is no such part."""
         if not self._search or len(self._paths) != 1:
             return ""
-        return f"Search for documents like “{display_path(self._paths[0].name or str(self._paths[0]))}”"
+        return f"Search for documents like {quoted(self._paths[0])}"
 
     def search_area(self) -> QRect:
         """Gives the part that takes a file to search by (empty if there is none)."""
@@ -127,3 +132,36 @@ class DropOverlay(QWidget):
         painter.setFont(theme.font("body"))
         painter.setPen(theme.color("muted"))
         painter.drawText(room.translated(0, room.height()), Qt.AlignmentFlag.AlignCenter, line)
+
+
+class PageDrop(DropOverlay):
+    """Over a page whose larger, upper part takes what is dropped for itself: ``offered(paths)``.
+
+    Below it folders are added, as anywhere: ``dropped(paths)``.
+    """
+
+    offered = Signal(object)
+    icon = "similar"
+
+    def line(self) -> str:
+        """Gives what stands below the title of the upper part."""
+        raise NotImplementedError
+
+    def search_area(self) -> QRect:
+        """Gives the upper part."""
+        return QRect(24, 24, self.width() - 48, (self.height() - 72) * 3 // 5)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = local_paths(event.mimeData())
+        # never Move: the sender would delete what it thinks has been taken
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        self.hide()
+        if paths:
+            upper = self.search_area().contains(event.position().toPoint())
+            (self.offered if upper else self.dropped).emit(paths)
+
+    def _paint_area(self, painter: QPainter, area: QRect, icon: str, title: str, line: str) -> None:
+        if area == self.search_area():
+            icon, line = self.icon, self.line()
+        super()._paint_area(painter, area, icon, title, line)

@@ -117,7 +117,7 @@ def test_of_several_the_first_table_is_looked_at_and_the_others_are_told(make_wi
     window, page = opened(make_window, qtbot)
     data = mime(tmp_path / "read me.pdf", tmp_path / "one.csv", tmp_path / "two.csv")
     drag(page, data)
-    assert page.drop.search_title() == "Import pairs from one of 3 files"
+    assert page.drop.search_title() == "Import pairs from a table"
     assert page.drop.line() == "Tables are taken in one at a time."
     drop(page.drop, data)
     sheet = sheet_of(window)
