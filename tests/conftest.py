@@ -8,6 +8,7 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,9 @@ _network_log = _scratch / "network.log"
 os.environ["SBERT_DESKTOP_HOME"] = str(_scratch / "home")
 os.environ.pop("SBERT_DESKTOP_LIBRARY", None)
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ["TZ"] = "UTC"  # a day that a test expects is the same day everywhere
+if hasattr(time, "tzset"):
+    time.tzset()
 os.environ["SBERT_DESKTOP_NETWORK_LOG"] = str(_network_log)
 
 # The same examples in every run, and none judged by how long it or its making took.
