@@ -13,8 +13,12 @@ from sbert_desktop.extraction._problems import problem
 
 SERIES_DEATHS = 10  # members of one file that end a child: then the rest of it is left
 _PAGE_MEMBERS = 200
-REOPEN_SECONDS = 2.0
-"""What a file may take to be opened once more after it timed out, beside what it took so far."""
+REOPEN_SECONDS = 8.0
+"""What a file may take to be opened once more after it timed out, beside what it took so far.
+
+It is opened in a moment; the rest is for a machine that stalls meanwhile, or a good member would be taken for the one
+that hangs.
+"""
 _PAGE_SECONDS = 2.0  # a page that has results ends after this time: what is left of it was quick
 _REPLY_SENSE = "A helper process gave an answer that makes no sense."
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,7 +18,7 @@ from sbert_desktop.extraction._problems import failure, problem
 from sbert_desktop.extraction._registry import BY_NAME, Format
 from sbert_desktop.extraction._series import Entry, Place, find_member, series_of
 from sbert_desktop.extraction._source import Source
-from tests.extraction.conftest import Context, NearChild, ScriptChild, source
+from tests.extraction.conftest import Context, EagerChild, NearChild, ScriptChild, source
 
 
 def mail(subject: str, **attachments: str) -> bytes:
@@ -101,8 +100,8 @@ def test_a_long_mailbox_changes_children_without_losing_or_repeating_a_message(
     assert len(launched) >= 3
 
 
-class TimedChild(ScriptChild):
-    """Notes how long each request for results may take."""
+class TimedChild(EagerChild):
+    """Notes how long each request for results that hung might have taken."""
 
     def __init__(self, allowed: list[float]) -> None:
         super().__init__()
@@ -110,15 +109,11 @@ class TimedChild(ScriptChild):
 
     def request(self, header: Mapping[str, object], payload: bytes = b"", *,
                 timeout: float | None = None) -> tuple[dict[str, object], bytes]:
-        began = time.monotonic()
         try:
             return super().request(header, payload, timeout=timeout)
         except JobError:
             self._allowed.append(timeout or 0.0)
             raise
-        finally:
-            if header["op"] != "ping":
-                assert time.monotonic() - began < (timeout or 0.0) + 60.0
 
 
 @pytest.mark.parametrize("names", [("hang.txt", "a.txt"), ("a.txt", "b.txt", "hang.txt", "c.txt"), ("stuck",)])
@@ -127,19 +122,17 @@ def test_what_hangs_is_waited_for_once(names: tuple[str, ...], tmp_path: Path) -
     with zipfile.ZipFile(path, "w") as archive:
         for name in names:
             archive.writestr(name, f"words of {name}")
-    for limit in (3.0, 20.0):  # on a slow machine the members before may take a second
-        allowed: list[float] = []
-        pool = ExtractionPool(lambda: TimedChild(allowed), 1, time_limit=limit)  # noqa: B023  ends with this turn
-        results = [(file.member, outcome) for file, outcome in pool.results([source(path)], Context())]
-        pool.close()
-        if sum(allowed[1:]) < limit:
-            break
+    limit, allowed = 60.0, list[float]()
+    pool = ExtractionPool(lambda: TimedChild(allowed), 1, time_limit=limit)
+    results = [(file.member, outcome) for file, outcome in pool.results([source(path)], Context())]
+    pool.close()
     problems = {name: outcome.code for name, outcome in results if isinstance(outcome, Problem)}
     assert problems == {"" if names == ("stuck",) else "hang.txt": "timed-out"}
     if names != ("stuck",):
         assert [name for name, _ in results] == [*names, ""]
     assert allowed[0] == limit
-    assert sum(allowed[1:]) < limit  # 2 s to open it again, and what the members before took
+    assert sum(allowed[1:]) < limit / 2  # some seconds to open it again, and what the members before took
+    assert all(seconds > 5.0 for seconds in allowed[1:])  # in which a machine may stall
     assert len(allowed) <= 2
 
 
