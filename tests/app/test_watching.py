@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -60,6 +60,15 @@ def _shorter(request, monkeypatch) -> None:
     if "within" not in request.node.name:
         monkeypatch.setattr(watching, "_QUIET", 0.5)
         monkeypatch.setattr(watching, "_GAP", 0.4)
+
+
+@pytest.fixture(autouse=True)
+def _halves_of_a_move_are_waited_for(monkeypatch) -> None:
+    """watchdog waits half a second for the second half of a move, then takes the first for a deletion; longer here."""
+    with suppress(ImportError):  # of Linux, and of watchdog 7 on
+        from watchdog.observers.inotify_move_event_grouper import InotifyMoveEventGrouper
+
+        monkeypatch.setattr(InotifyMoveEventGrouper, "delay", 2.0)
 
 
 @pytest.fixture
