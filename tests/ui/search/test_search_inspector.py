@@ -340,16 +340,23 @@ def test_no_word_of_the_preview_is_cut_off(qtbot: QtBot, page: SearchPage, inspe
     theme.apply(text_scale=scale)
     commands.previews = lambda hit, page, width: page_picture(number=12, pages=120)
     choose(qtbot, page)
-    qtbot.waitUntil(lambda: inspector.page_label.text() != "")
+    settle(qtbot, inspector)
     least = 300 + max(0, scale - 100) * 6 // 5  # of the window's inspector
     inspector.setFixedWidth(max(width, least))
+    qtbot.waitUntil(lambda: inspector.width() == max(width, least))
     qtbot.wait(20)
-    for label in inspector.findChildren(QLabel):
-        if label.isVisible() and not isinstance(label, ElidedLabel) and not label.wordWrap():
-            assert label.width() >= label.sizeHint().width(), (label.objectName(), label.text())
-    for button in inspector.findChildren(Button):
-        if button.isVisible():
-            assert button.width() >= button.sizeHint().width(), button.text()
+    settle(qtbot, inspector)
+    assert "120" in inspector.page_label.text()
+
+    def nothing_is_cut_off() -> None:  # once words that have changed are laid out
+        for label in inspector.findChildren(QLabel):
+            if label.isVisible() and not isinstance(label, ElidedLabel) and not label.wordWrap():
+                assert label.width() >= label.sizeHint().width(), (label.objectName(), label.text())
+        for button in inspector.findChildren(Button):
+            if button.isVisible():
+                assert button.width() >= button.sizeHint().width(), button.text()
+
+    qtbot.waitUntil(nothing_is_cut_off)
 
 
 def test_turning_to_the_last_page_leaves_the_focus_with_the_page(
