@@ -24,6 +24,7 @@ from sbert_desktop.app.collection_commands import CollectionCommands
 from sbert_desktop.app.duplicate_commands import DuplicateCommands
 from sbert_desktop.app.file_commands import FileCommands
 from sbert_desktop.app.index_runs import IndexRuns
+from sbert_desktop.app.indexing import IndexRequest
 from sbert_desktop.app.library_commands import LibraryCommands
 from sbert_desktop.app.live import Live
 from sbert_desktop.app.model_commands import ModelCommands
@@ -71,7 +72,10 @@ class App(
         self._session = Session(
             library, self.settings, interactive=True, notify=self._on_notice, on_encoder=self._on_encoder
         )
-        _ = self._session.library  # opened here, so that whoever makes the program hears why it cannot be opened
+        # opened here, so that whoever makes the program hears why it cannot be opened
+        folders = self._session.library.folders()
+        self._found_folders = bool(folders)
+        self._found_leaving = any(record.state == "leaving" for record in folders)
         self._jobs = Jobs(lambda event: self._post(event), lanes=_LANES)
         self._runs = IndexRuns(self._session, self._jobs, lambda request, context: self._live.run(request, context))
         self._live = Live(self._session, self._jobs, self._runs.submit)
@@ -113,10 +117,11 @@ class App(
         self._live.follow()
         if (
             self.settings.flag("indexing.check_at_start")
-            and self._session.library.folders()
+            and self._found_folders
             and not self._session.library.read_only
         ):
-            self.update()
+            # What was hidden by an earlier run is erased now; what the person hid since this one began is not.
+            self._runs.run(IndexRequest(keep_leaving=not self._found_leaving))
         elif self._session.library.wanted_space() is not None and not self._session.library.read_only:
             self._runs.go_on()  # with what it was preparing
         return None

@@ -107,6 +107,26 @@ def test_removed_folder_is_hidden_at_once_and_comes_back(app, inbox, folder):
     assert undone.failure.code == "folder-unknown"
 
 
+def test_folder_hidden_before_the_check_at_the_start_comes_back(tmp_path, settings, folder, monkeypatch):
+    first, inbox = App(tmp_path / "library", settings), Inbox()
+    first.connect(inbox.post)
+    inbox.result(first.add_folders([folder]))
+    first.close()
+    go_on, begin = threading.Event(), App._begin
+    monkeypatch.setattr(App, "_begin", lambda self, context: go_on.wait(60) and begin(self, context))
+    app, inbox = App(tmp_path / "library", settings), Inbox()
+    app.connect(inbox.post)
+    try:
+        assert inbox.result(app.remove_folder(folder)).folders == ()
+        go_on.set()
+        inbox.until(lambda e: isinstance(e, Finished) and e.job_id.startswith("start-"))
+        for job in app._jobs.ids("writer"):
+            inbox.finished(job)
+        assert inbox.result(app.undo_remove(folder)).folders[0].documents == 6
+    finally:
+        app.close()
+
+
 def test_pause_holds_indexing_and_searching_goes_on(app, inbox, folder, held):
     for n in range(400):
         (folder / f"note-{n}.txt").write_text(f"Entry {n} speaks of the mill and the weir number {n}.\n")
