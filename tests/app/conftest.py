@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sbert_desktop.app import rendering
 from sbert_desktop.app import session as session_module
-from sbert_desktop.app.presence import Presence
 from sbert_desktop.app.session import Session
 from sbert_desktop.settings import Settings
 from tests import warm
+from tests.patience import wait_for_disk_and_children
 
 TEXTS = {
     "garden/beds.md": "# Raised beds\n\nTurn the compost in March. Sow the broad beans as soon as the soil is warm.\n\n"
@@ -45,9 +44,7 @@ def _folders_are_looked_at_once(monkeypatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _disk_and_children_are_waited_for(monkeypatch) -> None:
-    """A machine that stalls for a moment shows no file as offline, and no page as one that cannot be drawn."""
-    monkeypatch.setattr(session_module, "Presence", lambda: Presence(60.0))
-    monkeypatch.setattr(rendering, "_SECONDS", 60.0)
+    wait_for_disk_and_children(monkeypatch)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -91,7 +91,7 @@ def run(root, library, kills: int) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(300)
 def test_file_that_was_being_read_at_a_kill_is_skipped_and_listed(tmp_path):
     run(tmp_path / "docs", tmp_path / "library", 2)
 

@@ -18,7 +18,7 @@ from sbert_desktop.encoder.models import default_model_dir
 from sbert_desktop.errors import JobError
 from tests.events import Inbox
 
-pytestmark = [pytest.mark.model, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(autouse=True)
