@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -101,7 +102,8 @@ class Feeder:
             end = error
         except Exception as error:
             end = error
-        self._put(end)
+        with contextlib.suppress(Cancelled):  # closed meanwhile: nobody waits for the end
+            self._put(end)
 
     def _put(self, item: Item | Mark | BaseException) -> None:
         size = _characters_of(item)

@@ -51,3 +51,22 @@ def test_a_text_beyond_the_limit_passes_alone(monkeypatch):
         assert taken == 3
     finally:
         feeder.close()
+
+
+def test_a_source_that_ends_when_it_was_closed_ends_its_thread_in_silence(monkeypatch):
+    told = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+    for ends_badly in (False, True):
+        begun, closed = threading.Event(), threading.Event()
+
+        def source(context, ends_badly=ends_badly, begun=begun, closed=closed):
+            begun.set()
+            assert closed.wait(60)
+            if ends_badly:
+                raise ValueError("a child that was killed")
+            yield from ()
+
+        feeder = Feeder(source, NullContext(), closed.set)
+        assert begun.wait(60)
+        feeder.close()
+        assert told == []
