@@ -30,6 +30,8 @@ _LEAST_OF_WANTED = 0.5
 """Share of the wanted number from which a held-out part is taken as it came."""
 _TRIES = 8
 """Orders in which components are tried; the best balanced is taken."""
+_LOOKED_AT = 200
+"""Labels of a text or document that say how near it is to a side that grows."""
 _MANY = 5_000
 """Components from which one order is as good as another."""
 
@@ -256,8 +258,14 @@ def _grown(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Grows a side from a node until it holds the wanted number of labels whole."""
     inside: set[int] = set()
-    touching = np.zeros(len(nodes), np.int64)
-    parts = np.array([len(set(touched)) for touched in nodes])
+    touching = [0] * len(nodes)
+    parts = [len(set(touched)) for touched in nodes]
+    # Of each node, how many of its labels (of its first, where they are many) are touched by the side.
+    near = dict.fromkeys(at, 0)
+    counts: list[list[int]] = [[] for _ in nodes]
+    for node, places in at.items():
+        for place in places[:_LOOKED_AT]:
+            counts[place].append(node)
     whole = 0
     queue: list[tuple[float, int]] = [(0.0, start)]
     rest = iter(sorted(at))
@@ -270,10 +278,12 @@ def _grown(
         inside.add(node)
         for place in at[node]:
             touching[place] += 1
-            whole += int(touching[place] == parts[place])
+            whole += touching[place] == parts[place]
+            if touching[place] == 1:
+                for other in counts[place]:
+                    near[other] += 1
             for other in nodes[place]:
                 if other not in inside:
-                    near = sum(touching[label] > 0 for label in at[other][:200])
-                    heapq.heappush(queue, (-near / min(200, len(at[other])), other))
-    held = touching == parts
-    return held, (touching > 0) & ~held
+                    heapq.heappush(queue, (-near[other] / min(_LOOKED_AT, len(at[other])), other))
+    held = np.array(touching) == np.array(parts)
+    return held, (np.array(touching) > 0) & ~held
