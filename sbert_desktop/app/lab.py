@@ -41,6 +41,7 @@ _SPEED_TEXTS, _SPEED_SECONDS = 96, 3.0
 """Passages of the library that are timed, and the seconds after which that ends."""
 _SPEED_BATCH = 32
 _ALIKE = "All similarities are alike, so nothing can be measured."
+_NO_INTERVAL = "Too little of what was judged is independent to say how far chance may carry it."
 _LEARNED = "Its directions were learned from these same texts: of others expect a little less."
 _FILE = "lab.json"
 _FORMAT = 1
@@ -161,6 +162,8 @@ class _Bench:
             return replace(row, note=_joined(_ALIKE, row.note)), found
         low, high = (interval(found.scores) if self.resamples.enough else None) or (None, None)
         row = replace(row, quality=found.quality, low=low, high=high)
+        if low is None:
+            row = replace(row, note=_joined(_NO_INTERVAL, row.note))
         if base is not None and base.quality is not None:
             change = found.quality - base.quality
             ends = interval(found.scores - base.scores) if self.resamples.enough else None

@@ -241,6 +241,7 @@ def test_every_file_that_evaluate_reads_can_be_measured_on(session, tmp_path):
         row = run_lab(session, (OWN,), str(tmp_path / name), ("int8",), NullContext()).rows[0]
         assert (row.metric, row.quality) == (metric, pytest.approx(1.0)), name
         assert row.low is None or name == "classes.csv"  # of so few no interval can be trusted
+        assert ("Too little of what was judged is independent" in row.note) == (row.low is None), name
     (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "a green bridge"}\n{"_id": "d2", "text": "sea"}\n')
     (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "bridge"}\n')
     (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\n")
