@@ -73,7 +73,11 @@ class App(
             library, self.settings, interactive=True, notify=self._on_notice, on_encoder=self._on_encoder
         )
         # opened here, so that whoever makes the program hears why it cannot be opened
-        folders = self._session.library.folders()
+        try:
+            folders = self._session.library.folders()
+        except BaseException:
+            self._session.close()  # what is damaged may only show now; its files must not stay open
+            raise
         self._found_folders = bool(folders)
         self._found_leaving = any(record.state == "leaving" for record in folders)
         self._jobs = Jobs(lambda event: self._post(event), lanes=_LANES)

@@ -15,6 +15,7 @@ from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import Estimate, IndexProgress, IndexReport, LibraryView, Marks, PreviewText, SearchView
 from sbert_desktop.domain import Filters, Finished, Mode, Outcome, Partial, Query
 from sbert_desktop.errors import EncoderError, LibraryError
+from sbert_desktop.library import Library
 from tests.events import Inbox
 
 
@@ -307,6 +308,21 @@ def test_a_library_that_cannot_be_opened_is_refused_when_the_program_is_made(tmp
         App(tmp_path / "library", settings)
     assert caught.value.hint
     assert set(threading.enumerate()) <= before
+
+
+def test_a_library_found_damaged_just_after_it_was_opened_is_closed_again(tmp_path, settings, monkeypatch):
+    opened = []
+
+    def damaged(self):
+        opened.append(self)
+        raise LibraryError("library-damaged", "The library is damaged.", "Go back to a backup.")
+
+    monkeypatch.setattr(Library, "folders", damaged)
+    with pytest.raises(LibraryError, match="damaged"):
+        App(tmp_path / "library", settings)
+    with pytest.raises(LibraryError) as caught:
+        opened[0].quick_check()
+    assert caught.value.code == "library-closed"
 
 
 def test_closing_waits_for_a_model_that_is_being_loaded(tmp_path, settings, monkeypatch):
