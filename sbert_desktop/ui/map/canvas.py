@@ -321,14 +321,14 @@ class MapCanvas(Surface):
             how: ``replace``, ``add`` or ``remove``.
             outline: float32 [corners, 2], the line in the map's units that stays drawn around them.
         """
-        if self.coming and len(points):
+        if self.coming and (len(points) or how != "replace"):
             return  # they would be other documents on the map that comes
         points = points[self.shown[points]] if len(points) else points
         if how == "add":
             points = np.union1d(self.selection, points)
         elif how == "remove":
             points = np.setdiff1d(self.selection, points)
-        changed = not np.array_equal(points, self.selection)
+        changed = "selection" in self._early or not np.array_equal(points, self.selection)
         if changed:
             self.set_selection(points.astype(np.int32))
         self._outline = outline if how == "replace" and len(points) else None

@@ -140,7 +140,8 @@ class LinkedMap(MapBody):
 
     def reveal_selection(self) -> None:
         """Moves the map so that the selection shows."""
-        self.canvas.reveal(self.points)
+        if not self.canvas.coming:  # the selection may have the numbers of the map that comes already
+            self.canvas.reveal(self.points)
 
     def _on_selected(self, points: Rows) -> None:
         self._select(points)

@@ -169,8 +169,7 @@ def test_points_of_a_large_map_that_is_being_made_ready_are_taken_for_no_other_d
     page.preview.close()
 
 
-def test_show_on_the_map_waits_for_a_large_one_that_is_being_made_ready(make_map, qtbot) -> None:
-    page = make_map()
+def have_a_large_map_come(page, qtbot) -> tuple:
     waiting: list[tuple] = []
     page.canvas._errands = SimpleNamespace(run=lambda work, done: waiting.append((work, done)))
     program = program_of(page)
@@ -180,6 +179,12 @@ def test_show_on_the_map_waits_for_a_large_one_that_is_being_made_ready(make_map
     page.finder.ask(quiet=True)
     qtbot.waitUntil(lambda: page.finder.view is more)
     assert waiting
+    return more, waiting
+
+
+def test_show_on_the_map_waits_for_a_large_one_that_is_being_made_ready(make_map, qtbot) -> None:
+    page = make_map()
+    more, waiting = have_a_large_map_come(page, qtbot)
     content = int(more.contents[more.starts[59_999]])  # there are no such points on the map that is still drawn
     page.take_among((content,), "the newest")
     assert not page.drawer.isVisible()
@@ -188,6 +193,19 @@ def test_show_on_the_map_waits_for_a_large_one_that_is_being_made_ready(make_map
         done(work())
     assert page.drawer.isVisible()
     assert page.points.tolist() == page.canvas.selection.tolist() == [59_999]
+
+
+def test_what_is_selected_for_a_large_map_that_comes_is_let_go_again_before_it_is_there(make_map, qtbot) -> None:
+    page = make_map()
+    more, waiting = have_a_large_map_come(page, qtbot)
+    page.select_contents((int(more.contents[more.starts[59_999]]),))
+    page.reveal_selection()  # it has no place on the map that is still drawn
+    page.clear_selection()
+    while waiting:
+        work, done = waiting.pop(0)
+        done(work())
+    assert page.points.tolist() == page.canvas.selection.tolist() == []
+    assert not page.drawer.isVisible()
 
 
 def test_the_advanced_sheet_sets_the_rules_and_only_redraw_uses_them(make_map, qtbot) -> None:
