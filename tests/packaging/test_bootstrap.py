@@ -363,6 +363,12 @@ def test_by_chance():
     met.touch()
     assert not first
 """
+UNREADABLE = """
+import os
+assert "PYTEST_XDIST_WORKER" not in os.environ
+def test_alone():
+    pass
+"""
 BROKEN = "import pytest\n@pytest.mark.parametrize('n', range({count}))\ndef test_wrong(n):\n    assert n < 0\n"
 
 
@@ -375,6 +381,7 @@ BROKEN = "import pytest\n@pytest.mark.parametrize('n', range({count}))\ndef test
         ((UNSTEADY, BROKEN.format(count=1)), (), 1, 0),
         ((UNSTEADY, BROKEN.format(count=3)), (), 1, 0),
         (("import nothing_of_this_name\n",), (), 1, 0),
+        ((STEADY, UNREADABLE), (), 1, 0),
     ],
 )
 def test_a_test_that_passes_alone_is_named_and_one_that_does_not_fails_the_run(
