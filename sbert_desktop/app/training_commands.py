@@ -83,7 +83,7 @@ class TrainingCommands:
 
             return labels_view(self._session, task)
 
-        return self._jobs.submit("viewer", "labels", work, key="labels")
+        return self._jobs.submit("viewer", "labels", work, key=f"labels {task.value}")
 
     def look_at_table(self, path: Path, mapping: Sequence[tuple[str, str]] = (), kind: str = "") -> JobId:
         """Reads the head of a table of labels."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from sbert_desktop.app.facade import App
@@ -43,3 +45,13 @@ def test_labelling_from_the_first_pair_to_a_checked_plan(app, inbox, tmp_path):
     assert checked.train + checked.held_out == 15
     assert result(app.remove_imported(taken[0].name)) == ()
     assert result(app.labels(Task.SAME)).total == 15
+
+
+def test_who_goes_from_one_task_to_the_other_at_once_gets_both_lists(app, inbox):
+    held, go_on = threading.Event(), threading.Event()
+    app._jobs.submit("viewer", "held", lambda context: (held.set(), go_on.wait(60)))
+    assert held.wait(60)
+    first, second = app.labels(Task.SAME), app.labels(Task.ANSWERS)
+    go_on.set()
+    assert inbox.result(second).task is Task.ANSWERS
+    assert inbox.result(first).task is Task.SAME
