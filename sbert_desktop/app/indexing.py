@@ -154,6 +154,7 @@ class _Run:
         self._embedding.aside = lambda: bool(self._waiting) and session.held() > 0
         self._preparing = False
         self._busy_live = False
+        self._under_way: Batch | None = None
         self.unsettled: Paths = frozenset()
 
     # ------------------------------------------------------------- the order of things
@@ -297,20 +298,35 @@ class _Run:
                 writer.move(file_id, file, folder)
             removed += changes.removed
             for file in changes.added:
-                batch.add(file, folder, new=True)
+                if not self._is_due(file, afresh):
+                    batch.add(file, folder, new=True)
             for file in changes.changed:
+                if self._is_due(file, afresh):
+                    continue
                 cursor = found.cursors.get(os.fsencode(file.path), "")
                 batch.add(replace(file, cursor=cursor) if cursor else file, folder, new=False)
         batch.files.sort(key=lambda file: -file.mtime_ns)
         tally.files_total += len(batch.files)
         batch.part_twins({path: first for found in work for path, first in found.changes.links.items()})
         if batch.files:
-            self._read(writer, batch)
+            outer, self._under_way = self._under_way, batch
+            try:
+                self._read(writer, batch)
+            finally:
+                self._under_way = outer
         # Files that vanished leave last: what moved between folders was linked by its content before.
         if removed:
             tally.removed += len(removed)
             writer.remove(removed)
         writer.commit()
+
+    def _is_due(self, file: SourceFile, afresh: frozenset[bytes]) -> bool:
+        """Says whether the reading that goes on comes to this file anyway, as it is now."""
+        path = os.fsencode(file.path)
+        listed = self._under_way.by_path.get(path) if self._under_way is not None else None
+        if listed is None or path in afresh or path in self._storing.stored:
+            return False
+        return (listed.size, listed.mtime_ns) == (file.size, file.mtime_ns)
 
     def _read(self, writer: Writer, batch: Batch) -> None:
         storing = self._storing
@@ -381,6 +397,7 @@ class _Run:
         try:
             if not self._embedding.prepared:
                 self._embedding.prepare(unread=True)
+            self._storing.commit_if_due(force=True)  # what was stored is known to whoever compares
             retry = names_of(tuple(look.retry))
             how = Looking(self._request.confirm_removals, retry)
             found = self._scope.below(self._scope.folders(), paths.difference(under_way), how)

@@ -271,7 +271,7 @@ class Storing:
     def _count(self, file: SourceFile, path: bytes, batch: Batch, moved: bool) -> None:
         tally = self._reporter.tally
         tally.files_done += 1
-        if batch.quiet:
+        if batch.quiet or path in self.stored:  # counted already: it changed while it waited for its turn
             return
         if moved:
             tally.moved += 1

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from sbert_desktop.app import live
 from sbert_desktop.app.facade import App
+from sbert_desktop.app.storing import Storing
 from sbert_desktop.app.views import IndexProgress
 from sbert_desktop.domain import FolderRules, Mode, Outcome, Partial, Query
 from tests.events import Inbox
@@ -100,6 +102,30 @@ def test_changes_show_while_a_long_run_goes_on_and_the_person_types(app, inbox, 
     assert not any(getattr(e, "outcome", None) and e.job_id == job for e in inbox.events), "the run was over too soon"
     app.cancel(job)
     inbox.finished(job)
+
+
+def test_files_that_a_run_comes_to_anyway_are_not_read_for_who_looks_meanwhile(app, inbox, folder, held, monkeypatch):
+    for number in range(300):
+        (folder / f"note-{number}.txt").write_text(f"Entry {number} speaks of the mill and the weir.\n")
+    stored: Counter[str] = Counter()
+    store = Storing.store
+    monkeypatch.setattr(
+        Storing, "store", lambda self, item, batch: (stored.update([item[0].path.name]), store(self, item, batch))
+    )
+    job = app.add_folders([folder])
+    inbox.until(lambda e: isinstance(e, Partial) and isinstance(e.result, IndexProgress) and e.result.files_done > 5)
+    oldest = min(folder.glob("note-*"), key=lambda path: path.stat().st_mtime_ns)  # the newest are read first
+    oldest.write_text("A pelican listens.\n")
+    (folder / "walrus.txt").write_text("A walrus sings on the ice floe.\n")
+    app.check([folder])  # as who begins to watch a large folder does
+    until_found(app, inbox, "walrus", ["walrus.txt"])
+    until_found(app, inbox, "pelican", [oldest.name])
+    assert not any(getattr(e, "outcome", None) and e.job_id == job for e in inbox.events), "the run was over too soon"
+    held.set()
+    report = inbox.result(job)
+    assert (report.documents, report.added, report.changed) == (307, 307, 0)
+    assert stored.total() == 308, "only what changed while it waited is read twice"
+    assert stored[oldest.name] == 2
 
 
 def test_at_most_one_check_waits(app, inbox, folder):

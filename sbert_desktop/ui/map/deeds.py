@@ -95,9 +95,9 @@ class MapDeeds(QObject):
         if self._page.canvas.coming:
             self._desk.toast("Another map is just being drawn. Try again when it is there.")
             return
+        colours = self._page.finder.colours or plain_colours(view)  # now: another map may come while it is asked where
         target = ask_target(self._page, "Save the list", "selection.csv", LIST)
         if target is not None:
-            colours = self._page.finder.colours or plain_colours(view)
             self._write(only(view, points), only_colours(colours, points), target)
 
     # ---- with the map
@@ -107,10 +107,11 @@ class MapDeeds(QObject):
         view = self._page.finder.view
         if view is None or not len(view):
             return
+        colours = self._page.finder.colours or plain_colours(view)
         title = "Save the map as a table" if kind == "csv" else "Save the map as a page"
         target = ask_target(self._page, title, f"map.{kind}", TABLE if kind == "csv" else WEB)
         if target is not None:
-            self._write(view, self._page.finder.colours or plain_colours(view), target)
+            self._write(view, colours, target)
 
     def _write(self, view: MapView, colours: ColourView, target: Path) -> None:
         self._desk.start(self._desk.commands.export_map(view, colours, target, palette=palette()),

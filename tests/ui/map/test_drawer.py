@@ -15,6 +15,7 @@ from sbert_desktop.domain import Query
 from sbert_desktop.ui.collections.collect_sheet import CollectSheet
 from sbert_desktop.ui.map import deeds
 from sbert_desktop.ui.map.picture_sheet import PictureSheet
+from sbert_desktop.ui.map.points import only, only_colours
 from tests.ui.fake_map import FIRST
 from tests.ui.map.conftest import called, in_cluster, program_of, select
 
@@ -177,6 +178,30 @@ def test_exports_write_the_map_or_the_selection_alone(make_map, qtbot, monkeypat
     assert set(view.contents.tolist()) == set(page.selected_contents().tolist())
     assert view.starts[-1] == len(view.contents)
     qtbot.waitUntil(lambda: "Saved map.html" in page.window().toast.label.full_text())
+
+
+def test_an_export_has_the_colours_of_its_own_map_though_another_comes_while_the_name_is_asked_for(
+    make_map, qtbot, monkeypatch, tmp_path: Path
+) -> None:
+    page = make_map()
+    points = in_cluster(page, 3)
+    select(page, points)
+    drawn, known = page.finder.view, page.finder.colours
+    few = np.arange(40, dtype=np.int32)
+    less, its_colours = only(drawn, few), only_colours(known, few)
+
+    def have_another_come(*_: object) -> Path:
+        page.finder.view, page.finder.kept = less, {its_colours.by: its_colours}
+        return tmp_path / "map.csv"
+
+    monkeypatch.setattr(deeds, "ask_target", have_another_come)
+    page.deeds.export("csv")
+    page.finder.view, page.finder.kept = drawn, {known.by: known}
+    page.deeds.export_selection()
+    page.finder.view, page.finder.kept = drawn, {known.by: known}
+    for call, wanted in zip(called(page, "export_map"), (known, only_colours(known, points)), strict=True):
+        assert len(call[1]) == len(call[2].point_groups)
+        assert np.array_equal(call[2].point_groups, wanted.point_groups)
 
 
 def test_a_picture_is_asked_for_in_millimetres_and_written(make_map, qtbot, monkeypatch, tmp_path: Path) -> None:
