@@ -271,11 +271,13 @@ class Storing:
     def _count(self, file: SourceFile, path: bytes, batch: Batch, moved: bool) -> None:
         tally = self._reporter.tally
         tally.files_done += 1
-        if batch.quiet or path in self.stored:  # counted already: it changed while it waited for its turn
+        if batch.quiet:
             return
         if moved:
             tally.moved += 1
             tally.removed -= 1
+        elif path in self.stored:
+            pass  # counted already: it changed while it waited for its turn
         elif path in batch.new_paths:
             tally.added += 1
         else:
