@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from collections.abc import Callable
 
 
 class ConsoleContext:
     """Writes progress to standard error: one line that is rewritten on a terminal, else seldom."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, look: Callable[[], None] | None = None) -> None:
         self._quiet = quiet
+        self._look = look
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._last = 0.0
         self._phase = ""
@@ -23,7 +25,9 @@ class ConsoleContext:
         return False
 
     def check(self) -> None:
-        """Goes on; Ctrl+C ends the command by itself."""
+        """Raises Cancelled after Ctrl+C where somebody looks for it; else Ctrl+C ends the command by itself."""
+        if self._look is not None:
+            self._look()
 
     def partial(self, result: object) -> None:
         """Ignores it: the command prints the whole."""

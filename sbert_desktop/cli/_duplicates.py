@@ -17,6 +17,7 @@ from sbert_desktop.app.session import Session
 from sbert_desktop.cleanup import KINDS_BY_NAME, Assistant, DuplicateQuery, Removal
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._console import ConsoleContext
+from sbert_desktop.cli._interrupting import ends_a_command
 from sbert_desktop.cli._opening import as_json, console, session
 from sbert_desktop.domain import Filters, JobContext, display_path
 from sbert_desktop.errors import Cancelled, LibraryError, SbertDesktopError, UsageError
@@ -80,7 +81,7 @@ def _gently(context: ConsoleContext) -> Iterator[_Gentle]:
     numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {}
     if threading.current_thread() is threading.main_thread():
-        taken = [number for number in numbers if signal.getsignal(number) is signal.default_int_handler]
+        taken = [number for number in numbers if ends_a_command(number)]
         before = {number: signal.signal(number, gentle.stop) for number in taken}
     try:
         yield gentle

@@ -13,6 +13,7 @@ from sbert_desktop.app.session import Session
 from sbert_desktop.app.views import IndexReport
 from sbert_desktop.cli import _output as output
 from sbert_desktop.cli._console import ConsoleContext
+from sbert_desktop.cli._interrupting import granted
 from sbert_desktop.settings import Settings
 
 
@@ -37,12 +38,13 @@ def session(options: argparse.Namespace, *, create: bool = False) -> Iterator[Se
 
 @contextmanager
 def console(options: argparse.Namespace) -> Iterator[ConsoleContext]:
-    """Shows progress on standard error, and wipes it at the end."""
-    context = ConsoleContext(quiet=bool(getattr(options, "quiet", False)))
-    try:
-        yield context
-    finally:
-        context.clear()
+    """Shows progress on standard error, and wipes it at the end; Ctrl+C ends the command where it asks the context."""
+    with granted() as wish:
+        context = ConsoleContext(quiet=bool(getattr(options, "quiet", False)), look=wish.look)
+        try:
+            yield context
+        finally:
+            context.clear()
 
 
 def as_json(options: argparse.Namespace) -> bool:
