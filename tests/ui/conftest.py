@@ -52,6 +52,13 @@ class PatientBot(QtBot):
                 raise WaitedInVain("waitUntil waited in vain") from failed
             self.wait(3)
 
+    def wait(self, ms: int) -> None:
+        """Waits, and has done then what was posted: a machine that stood still leaves no layout for later."""
+        super().wait(ms)
+        if ms > 3:
+            for _ in range(10):
+                QCoreApplication.processEvents()
+
     def waitSignal(self, signal, *, timeout: int = PATIENCE, raising: bool | None = None, **options):
         return super().waitSignal(signal, timeout=_patient(timeout, raising), raising=raising, **options)
 

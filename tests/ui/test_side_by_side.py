@@ -110,7 +110,7 @@ def shown(qtbot) -> Callable[..., None]:
         qtbot.addWidget(widget)
         widget.resize(width, height)
         widget.show()
-        QTest.qWait(10)
+        qtbot.wait(10)
 
     return show
 
@@ -355,13 +355,13 @@ def test_what_stands_at_the_top_stays_there_while_heights_become_exact(shown, qt
     assert last.bottom() <= view.viewport().height()
 
 
-def test_both_sides_of_a_row_stand_on_one_height_at_any_width(shown) -> None:
+def test_both_sides_of_a_row_stand_on_one_height_at_any_width(shown, qtbot) -> None:
     view = DiffView()
     shown(view)
     view.set_rows((_differs("one " * 80, "one", ("one",), ()), _same("Next.")))
     for width in (300, 588, 1100):
         view.resize(width, 400)
-        QTest.qWait(1)
+        qtbot.wait(4)
         left, right = (view.visualRect(view.model().index(0, side)) for side in (0, 1))
         assert (left.top(), left.height()) == (right.top(), right.height())
         assert left.right() < right.left() + 1 <= width
@@ -540,7 +540,7 @@ def test_a_slow_comparison_shows_that_it_is_under_way_and_a_late_answer_is_dropp
     _wait(sides, qtbot)
     own = sides.comparison()
     sides._desk.bridge.post(Finished(JobId(1), Outcome.DONE, _view(ONE, TWO)))
-    QTest.qWait(20)
+    qtbot.wait(20)
     assert sides.comparison() is own
     sides.clear()
     assert sides.comparison() is None
@@ -567,10 +567,12 @@ def test_nothing_is_cut_off_at_any_width(sides, qtbot, scale, width) -> None:
     sides.set_members([("A", ONE, "", "keep"), ("B", TWO, "", "to trash"), ("C", THREE, "", "to trash")])
     sides.show_pair(ONE, TWO)
     _wait(sides, qtbot)
-    QTest.qWait(10)
-    assert sides.width() == width
     bar = sides.bar
-    for control in (bar.pair, bar.mode, bar.previous, bar.next, bar.only):
+    controls = (bar.pair, bar.mode, bar.previous, bar.next, bar.only)
+    # laid out some turns after the words came
+    qtbot.waitUntil(lambda: all(control.width() >= control.sizeHint().width() - 1 for control in controls))
+    assert sides.width() == width
+    for control in controls:
         place = control.mapTo(bar, QPoint(0, 0))
         assert control.width() >= control.sizeHint().width() - 1, control.objectName()
         assert place.x() >= 0

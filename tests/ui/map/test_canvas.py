@@ -162,7 +162,7 @@ def test_only_the_newest_map_is_drawn(canvas, qtbot):
     newest = a_map(grid())
     canvas.set_map(newest)
     qtbot.waitUntil(lambda: canvas.map is newest)
-    QTest.qWait(150)
+    qtbot.wait(150)
     assert canvas.map is newest
 
 
