@@ -124,7 +124,8 @@ class App(
             and self._found_folders
             and not self._session.library.read_only
         ):
-            # What was hidden by an earlier run is erased now; what the person hid since this one began is not.
+            # What was hidden by an earlier run is erased now. Where nothing was, nothing is: the person may have hidden
+            # a folder since this one began.
             self._runs.run(IndexRequest(keep_leaving=not self._found_leaving))
         elif self._session.library.wanted_space() is not None and not self._session.library.read_only:
             self._runs.go_on()  # with what it was preparing

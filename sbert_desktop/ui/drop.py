@@ -98,9 +98,13 @@ class DropOverlay(QWidget):
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
         self.hide()
-        if len(paths) == 1 and self.search_area().contains(event.position().toPoint()):
+        if paths:
+            self._take(paths, upper=self.search_area().contains(event.position().toPoint()))
+
+    def _take(self, paths: tuple[Path, ...], *, upper: bool) -> None:
+        if upper and len(paths) == 1:
             self.searched.emit(paths[0])
-        elif paths:
+        else:
             self.dropped.emit(paths)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -151,15 +155,8 @@ class PageDrop(DropOverlay):
         """Gives the upper part."""
         return QRect(24, 24, self.width() - 48, (self.height() - 72) * 3 // 5)
 
-    def dropEvent(self, event: QDropEvent) -> None:
-        paths = local_paths(event.mimeData())
-        # never Move: the sender would delete what it thinks has been taken
-        event.setDropAction(Qt.DropAction.CopyAction)
-        event.accept()
-        self.hide()
-        if paths:
-            upper = self.search_area().contains(event.position().toPoint())
-            (self.offered if upper else self.dropped).emit(paths)
+    def _take(self, paths: tuple[Path, ...], *, upper: bool) -> None:
+        (self.offered if upper else self.dropped).emit(paths)
 
     def _paint_area(self, painter: QPainter, area: QRect, icon: str, title: str, line: str) -> None:
         if area == self.search_area():
